@@ -23,6 +23,7 @@ settings.load_profile("coopmat")
 
 # Tools that `make oracles` has installed beside the interpreter are found by their names.
 os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.prefix) / "bin")])
+os.environ["COOPMAT_DEVICE"] = "cpu"  # whatever GPU is here
 os.environ["COOPMAT_CACHE_DIR"] = "off"  # every test compiles what it tests, and no user's cache is touched
 
 

@@ -83,8 +83,8 @@ def test_default_device_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
     assert cm.device("sim:generic").name == "sim:generic"
 
 
-@pytest.mark.parametrize("name", ["cpu:0", "sim:cpu", "cuda:", "opencl:0", "sim:", "sim", "", "sim:nvidia_gpu_sm_7",
-                                  "vulkan"])
+@pytest.mark.parametrize("name", ["cpu:0", "sim:cpu", "cuda:", "opencl:0", "sim:", "sim", "",
+                                  "sim:nvidia_gpu_sm_7", "vulkan:"])
 def test_a_device_that_does_not_exist(name: str) -> None:
     with pytest.raises(cm.Error, match="intel_gpu_pvc"):
         cm.device(name or "none")

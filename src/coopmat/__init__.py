@@ -40,6 +40,7 @@ from coopmat.support.version import __version__ as __version__
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.simulator import SimulatorOptions
+from coopmat.targets.vulkan.options import VulkanOptions
 
 __all__ = [
     "Combination",
@@ -74,6 +75,7 @@ __all__ = [
     "UndefinedBehavior",
     "UninitializedRead",
     "ValidationError",
+    "VulkanOptions",
     "XmxArithmetic",
     "autotune",
     "build",

@@ -13,7 +13,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.devices import ARCHITECTURES
-from coopmat.runtime.selection import DEFAULT_DEVICE
+from coopmat.runtime.selection import default_name
 from coopmat.sycl import aspect, cpu_selector_v, info
 from coopmat.targets.cpu.combinations import INSTRUCTIONS, architecture_of, combinations
 from coopmat.targets.cpu.features import cpu_features
@@ -62,7 +62,16 @@ def test_what_it_is() -> None:
     assert not device.has(aspect.emulated)
     assert device.options == cm.CpuOptions()
     assert cm.device(cpu_selector_v).name == cm.devices()[0].name == "cpu"
-    assert cm.device().name == DEFAULT_DEVICE
+    assert cm.device().name == "cpu"
+
+
+def test_it_is_the_default_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COOPMAT_DEVICE")
+    monkeypatch.setenv("COOPMAT_VULKAN", "off")
+    monkeypatch.setattr("coopmat.targets.cuda.host.driver.device_count", lambda: 0)
+    assert cm.device().name == "cpu"
+    monkeypatch.setattr("coopmat.targets.cuda.host.driver.device_count", lambda: 1)
+    assert default_name() == "cuda:0"
 
 
 def test_every_row_of_every_table_once_and_the_native_ones_first() -> None:

@@ -49,6 +49,8 @@ RULES: dict[str, Rule] = {
     "generic": lambda device, *matrix: None,
     "host": lambda device, *matrix: None,
     "cuda": lambda device, *matrix: None,  # its matrices are those of an architecture in the tables
+    "vulkan": lambda device, *matrix: None,  # drivers do not tell
+    "vulkan_cpu": lambda device, *matrix: None,
 }
 """The layout of a matrix that a device of this family has, by family; None where it has no rule."""
 

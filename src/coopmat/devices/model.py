@@ -135,6 +135,8 @@ TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "generic": (),
     "host": (),
     "cuda": (),
+    "vulkan": (),
+    "vulkan_cpu": (),
 }
 """Per family, the members of a combination that must be equal (sycl_ext_oneapi_matrix, appendix)."""
 
@@ -165,10 +167,10 @@ HOST_LIMITS = Limits(64 << 20, 8192, "the host's choice: a CPU's local memory is
 """Of devices that are programs on a CPU."""
 
 Kind = Literal["cpu", "gpu", "none"]
-REAL = ("host", "cuda")
+REAL = ("host", "cuda", "vulkan", "vulkan_cpu")
 """The families of devices that are here."""
 KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none",
-                          "host": "cpu", "cuda": "gpu"}
+                          "host": "cpu", "cuda": "gpu", "vulkan": "gpu", "vulkan_cpu": "cpu"}
 """Per family, the kind of its devices."""
 
 

@@ -112,6 +112,9 @@ class CudaDevice(Device):
         found = device_array(given)
         if found is None:
             return None
+        if not found.is_cuda:
+            raise LaunchError(f"its memory is on {found.place}, and the launch is on {self.name}: pass a copy, made "
+                              "with memory.to_host()")
         if found.device is None:
             self.gpu.use()
             found.device = device_of(found.address) if found.nbytes else self.gpu.ordinal

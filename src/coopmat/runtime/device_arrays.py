@@ -134,7 +134,7 @@ def refused_by(device: str) -> Foreign:
     def refuse(given: Any) -> None:
         found = device_array(given)
         if found is not None:
-            on = "a GPU" if found.device is None else f"cuda:{found.device}"
+            on = found.place
             raise LaunchError(f"its memory is on {on}, and the device '{device}' reaches the host's only: pass a copy, "
                               f"made with {way_to_host(given)}, or launch on {'cuda:0' if on == 'a GPU' else on}")
 

@@ -68,7 +68,8 @@ class DeviceMemory:
             if self._seen is None:
                 dtype = self.element.dtype
                 self._seen = DeviceArray(whole.address + self._offset * dtype.itemsize, (self.count,), dtype,
-                                         device=whole.device, owner=whole.owner)
+                                         device=whole.device, owner=whole.owner,
+                                         place=None if whole.is_cuda else whole.place)
             return self._seen
         return whole[self._offset:self._offset + self.count]
 
@@ -106,6 +107,9 @@ class DeviceMemory:
         found = self.__coopmat_array__()
         if not isinstance(found, DeviceArray):
             raise AttributeError("this memory is not a GPU's: it was allocated for a device that uses the host's")
+        if not found.is_cuda:
+            raise AttributeError(f"this memory is {found.place}'s, which other libraries do not know: copy it with "
+                                 "memory.to_host()")
         return found
 
     def __bool__(self) -> bool:

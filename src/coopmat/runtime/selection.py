@@ -6,7 +6,7 @@ import difflib
 import operator
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -19,11 +19,11 @@ from coopmat.runtime.split_options import SplitOptions
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.simulator import SimulatorOptions
+from coopmat.targets.vulkan.options import VulkanOptions
 
-DEFAULT_DEVICE = "cpu"
 DEVICE_VARIABLE = "COOPMAT_DEVICE"
 
-Options = SimulatorOptions | CpuOptions | CudaOptions | SplitOptions
+Options = SimulatorOptions | CpuOptions | CudaOptions | VulkanOptions | SplitOptions
 """The options of a device of any kind."""
 
 _MAKERS: dict[str, Callable[[], Device]] = {
@@ -31,22 +31,47 @@ _MAKERS: dict[str, Callable[[], Device]] = {
     **{row.device_name: lambda row=row: SimulatedDevice(row) for row in ARCHITECTURES.values()},  # type: ignore[misc]
 }
 """Every device that is here on any machine, by its name: the real one first."""
-_CUDA = re.compile(r"cuda(?::([0-9]{1,4}))?")
+_NUMBERED = re.compile(r"(cuda|vulkan)(?::([0-9]{1,4}))?")
 
 
 def devices() -> list[Device]:
-    """Every device that can be used here, with default options: the CPU, the GPUs, then the simulated ones."""
+    """Every device that can be used here, with default options: the CPU, the GPUs, those of Vulkan, then the simulated
+    ones."""
     from coopmat.targets.cuda.host.driver import device_count  # imported late: it loads the driver
 
-    gpus = [_shared(_cuda(ordinal)) for ordinal in range(device_count())]
+    real = [_numbered("cuda", ordinal) for ordinal in range(device_count())]
+    real += [_numbered("vulkan", number) for number, one in enumerate(_vulkan_devices()) if not one.unusable]
     found = [_shared(make()) for make in _MAKERS.values()]
-    return [*found[:1], *gpus, *found[1:]]
+    return [*found[:1], *map(_shared, real), *found[1:]]
 
 
-def _cuda(ordinal: int) -> Device:
-    from coopmat.runtime.cuda_device import CudaDevice
+def _vulkan_devices() -> Sequence[Any]:
+    """What is known of Vulkan's devices; GPUs come first."""
+    from coopmat.targets.vulkan.host.enumeration import listing
 
-    return CudaDevice(ordinal)
+    return listing().devices
+
+
+def _numbered(kind: str, number: int) -> Device:
+    """A device of a kind that has several."""
+    if kind == "cuda":
+        from coopmat.runtime.cuda_device import CudaDevice
+
+        return CudaDevice(number)
+    from coopmat.runtime.vulkan_device import VulkanDevice
+
+    return VulkanDevice(number)
+
+
+def default_name() -> str:
+    """The device where none is named: an NVIDIA GPU, else a GPU of Vulkan, else the CPU. What Vulkan calls a CPU is
+    none of these: ``cpu`` is faster."""
+    from coopmat.targets.cuda.host.driver import device_count
+
+    if device_count():
+        return "cuda:0"
+    first = next(iter(_vulkan_devices()), None)
+    return "vulkan:0" if first is not None and first.is_gpu and not first.unusable else CPU.device_name
 
 
 Selector = Callable[[Device], int]
@@ -58,9 +83,11 @@ def device(chosen: str | Device | Selector | None = None, *, options: Options | 
     """The device called ``chosen``, such as ``"cpu"``, ``"sim:intel_gpu_pvc"`` or ``"sim:generic"``; or the device that
     a selector scores highest, such as ``coopmat.sycl.gpu_selector_v``. A Device stands for itself.
 
-    By default: the one that the environment variable COOPMAT_DEVICE names, else ``cpu``.
+    By default: the one that the environment variable COOPMAT_DEVICE names; else the first that is here of an NVIDIA GPU
+    (``cuda:0``), a GPU with a driver for Vulkan (``vulkan:0``), and ``cpu``.
     ``options``: :class:`coopmat.CpuOptions` for the CPU, :class:`coopmat.CudaOptions` for an NVIDIA GPU,
-    :class:`coopmat.SimulatorOptions` for a simulated device, :class:`coopmat.SplitOptions` for several devices.
+    :class:`coopmat.VulkanOptions` for a device of Vulkan, :class:`coopmat.SimulatorOptions` for a simulated device,
+    :class:`coopmat.SplitOptions` for several devices.
     Names of devices between commas, such as ``"cuda:0,cuda:1"``, or ``"cuda:*"``, are one device that shares launches
     out (docs/several-devices.md).
     Raises :class:`coopmat.Error` for a name that is not a device, if a selector wants none of those that are here, and
@@ -83,7 +110,7 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
         return chosen
     if callable(chosen) and not isinstance(chosen, type):
         return select(chosen)
-    name = chosen if chosen is not None else environment.get(DEVICE_VARIABLE) or DEFAULT_DEVICE
+    name = chosen if chosen is not None else environment.get(DEVICE_VARIABLE) or default_name()
     if not isinstance(name, str):
         raise Error("a device is chosen by its name, a str such as 'cpu' or 'sim:generic', or by a selector, "
                     f"not {type(name).__name__}")
@@ -91,13 +118,13 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
         return _MAKERS[name]()
     if "," in name or name in _ALL:
         return _several(name)
-    numbered = _CUDA.fullmatch(name)
+    numbered = _NUMBERED.fullmatch(name)
     if numbered is not None:
-        return _cuda(int(numbered[1] or 0))
+        return _numbered(numbered[1], int(numbered[2] or 0))
     close = difflib.get_close_matches(name.lower(), _MAKERS, n=1, cutoff=0.75)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    raise Error(f"no device {value_text(name)}{hint} (kernels run on the CPU, on NVIDIA's GPUs, cuda:0 and so on, and "
-                f"on simulated devices: {', '.join(_MAKERS)})")
+    raise Error(f"no device {value_text(name)}{hint} (kernels run on the CPU, on NVIDIA's GPUs, cuda:0 and so on, on "
+                f"devices of Vulkan, vulkan:0 and so on, and on simulated devices: {', '.join(_MAKERS)})")
 
 
 def _several(names: str) -> Device:
@@ -116,7 +143,7 @@ def _gpus() -> list[Device]:
     count = device_count()
     if not count:
         raise Error("'cuda:*' stands for all GPUs of NVIDIA, and there is none here")
-    return [_shared(_cuda(ordinal)) for ordinal in range(count)]
+    return [_shared(_numbered("cuda", ordinal)) for ordinal in range(count)]
 
 
 _ALL: dict[str, Callable[[], list[Device]]] = {"cuda:*": _gpus}

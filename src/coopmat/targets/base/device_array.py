@@ -17,14 +17,14 @@ class DeviceArray:
     device: the GPU's number; None if only the driver knows. stream: the stream on which its owner works with it: a
     launch comes after what is there, and what the owner does later after the launch; None where the program itself
     orders launches. owner: what keeps the memory. is_lent: whether it must do so until a launch has ended; for all
-    others it is enough that the owner comes after the launch.
+    others it is enough that the owner comes after the launch. place: the device's name.
     """
 
-    __slots__ = ("address", "device", "dtype", "is_lent", "is_read_only", "owner", "shape", "stream")
+    __slots__ = ("_place", "address", "device", "dtype", "is_lent", "is_read_only", "owner", "shape", "stream")
 
     def __init__(self, address: int, shape: Sequence[int], dtype: np.dtype[Any], *, is_read_only: bool = False,
                  device: int | None = None, stream: int | None = None, owner: Any = None,
-                 is_lent: bool = False) -> None:
+                 is_lent: bool = False, place: str | None = None) -> None:
         self.address = address
         self.shape = shape
         self.dtype = dtype
@@ -33,6 +33,17 @@ class DeviceArray:
         self.stream = stream
         self.owner = owner
         self.is_lent = is_lent
+        self._place = place
+
+    @property
+    def place(self) -> str:
+        """The name of the device that has it."""
+        return self._place or ("a GPU" if self.device is None else f"cuda:{self.device}")
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether CUDA knows the address."""
+        return self._place is None
 
     @property
     def size(self) -> int:
@@ -48,7 +59,7 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
     def __repr__(self) -> str:
-        return f"<{self.dtype} of shape {tuple(self.shape)} at {self.address:#x} of cuda:{self.device}>"
+        return f"<{self.dtype} of shape {tuple(self.shape)} at {self.address:#x} of {self.place}>"
 
 
 Memory = np.ndarray[Any, Any] | DeviceArray

@@ -1,0 +1,1 @@
+"""A binding of Vulkan, by ctypes: what compute needs of it."""

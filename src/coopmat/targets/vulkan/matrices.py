@@ -1,0 +1,156 @@
+"""The matrices of a driver that may be used: those of its table whose products were right.
+
+A small product of every row is computed in a child process when the row is first of use, and the verdict is kept for
+the driver, its version and the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coopmat.devices import Combination
+from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
+from coopmat.spirv.grammar import Capability
+from coopmat.spirv.module import Module
+from coopmat.support.cache import find_cache, key
+from coopmat.targets.base.children import Ending, answers
+from coopmat.targets.base.matrix_probe import KERNEL, MatrixProbe
+from coopmat.targets.vulkan.host.facts import DeviceFacts, MatrixRow
+
+SECONDS = 60.0  # for one product, the start of the process included
+RIGHT = "ok"
+WRONG = "its products are wrong"
+LAYOUTS = ((0, 0, 0, 0), (1, 1, 1, 1))  # by rows, by columns
+USERS = frozenset({Capability.CooperativeMatrixKHR, Capability.SubgroupMatrixMultiplyAccumulateINTEL})
+"""The capabilities of modules to which matrices are of use."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of trying a row: "ok", or what is wrong with it."""
+
+    row: MatrixRow
+    text: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it may be used."""
+        return self.text == RIGHT
+
+
+@dataclass(frozen=True)
+class Job:
+    """A product for a child process to compute on the device of a number."""
+
+    number: int
+    probe: MatrixProbe
+    combination: Combination
+
+
+class Matrices:
+    """Of a device. probes: whether rows are tried out before they are used."""
+
+    def __init__(self, number: int, facts: DeviceFacts, probes: bool) -> None:
+        self.number, self.facts, self.probes = number, facts, probes
+        self._known: dict[tuple[MatrixRow, int], Verdict] = {}
+
+    @property
+    def rows(self) -> list[MatrixRow]:
+        """The rows of the driver's table that kernels of ours can use, each once."""
+        return [row for row in dict.fromkeys(self.facts.matrices)
+                if row.scope == "sub-group" and not row.saturating and row.combination() is not None]
+
+    def usable(self, module: Module, sub_group_size: int) -> tuple[Combination, ...]:
+        """The combinations that a module may be translated to."""
+        if not USERS.intersection(module.capabilities):
+            return ()
+        rows = list(dict.fromkeys([*self.rows, *self._flexible(module)]))
+        if self.probes:
+            rows = [one.row for one in self.verdicts(rows, sub_group_size) if one.is_right]
+        return tuple(combination for row in rows if (combination := row.combination()) is not None)
+
+    def _flexible(self, module: Module) -> Iterator[MatrixRow]:
+        """Rows with the sizes of a module's matrices, where the driver takes multiples of something."""
+        if not self.facts.flexible:
+            return
+        most = self.facts.limits.get("cooperativeMatrixFlexibleDimensionsMaxDimension", 0)
+        sizes = list(_sizes(module))
+        for row in self.facts.flexible:
+            if row.scope == "sub-group" and not row.saturating and row.combination() is not None:
+                for size in sizes:
+                    if all(one % step == 0 and one <= most for one, step in zip(size, row.sizes, strict=True)):
+                        yield MatrixRow(row.types, size)
+
+    def verdicts(self, rows: Sequence[MatrixRow], sub_group_size: int) -> list[Verdict]:
+        """What came of trying rows: what is not known yet is tried now."""
+        unknown = [row for row in rows if (row, sub_group_size) not in self._known]
+        for row in unknown:
+            text = find_cache().get(self._key(row, sub_group_size))
+            if text is not None:
+                self._known[row, sub_group_size] = Verdict(row, text.decode())
+        self._try([row for row in unknown if (row, sub_group_size) not in self._known], sub_group_size)
+        return [self._known[row, sub_group_size] for row in rows]
+
+    def _key(self, row: MatrixRow, sub_group_size: int) -> str:
+        return key("verdict on a matrix of Vulkan", self.facts.identity, repr(row), str(sub_group_size))
+
+    def _try(self, rows: Sequence[MatrixRow], sub_group_size: int) -> None:
+        jobs = [self.job(row, layouts, sub_group_size) for row in rows for layouts in LAYOUTS]
+        found = answers(f"{__name__}:computed", jobs, seconds=SECONDS) if jobs else []
+        for place, row in enumerate(rows):
+            texts = [_text(one) for one in found[place * len(LAYOUTS):(place + 1) * len(LAYOUTS)]]
+            text = next((one for one in texts if one != RIGHT), RIGHT)
+            self._known[row, sub_group_size] = Verdict(row, text)
+            find_cache().put(self._key(row, sub_group_size), text.encode())
+
+    def job(self, row: MatrixRow, layouts: tuple[int, int, int, int], sub_group_size: int) -> Job:
+        """The product that shows whether a row works."""
+        combination = row.combination()
+        assert combination is not None
+        return Job(self.number, MatrixProbe(row.types, row.sizes, layouts, sub_group_size), combination)
+
+
+class Believed(Matrices):
+    """One combination, whatever the driver says."""
+
+    def __init__(self, number: int, facts: DeviceFacts, combination: Combination) -> None:
+        super().__init__(number, facts, probes=False)
+        self._combination = combination
+
+    def usable(self, module: Module, sub_group_size: int) -> tuple[Combination, ...]:
+        """The combination."""
+        return (self._combination,)
+
+
+def computed(job: Job) -> bool:
+    """In a child process: compute a product; whether it is right."""
+    from coopmat.targets.vulkan.host.context import context
+    from coopmat.targets.vulkan.options import VulkanOptions
+    from coopmat.targets.vulkan.program import VulkanProgram
+
+    if not job.probe.is_possible:
+        raise Error("there is no product to try it with")
+    facts = context(job.number).facts
+    program = VulkanProgram(job.probe.module(), job.number, VulkanOptions(timeout=SECONDS),
+                            matrices=Believed(job.number, facts, job.combination))
+    arguments: list[Any] = list(job.probe.arguments())
+    size = (job.probe.sub_group_size,)
+    program.launch(KERNEL, size, size, arguments)
+    return job.probe.is_right(arguments)
+
+
+def _text(found: bool | Ending | Exception) -> str:
+    if isinstance(found, Ending):
+        return f"the process that tried it {found}"
+    if isinstance(found, Exception):
+        return str(found)
+    return RIGHT if found else WRONG
+
+
+def _sizes(module: Module) -> Iterator[tuple[int, int, int]]:
+    """M, N and K of a module's products."""
+    for one in required_matrix_uses(module).operations:
+        yield one.m, one.n, one.k
