@@ -26,7 +26,7 @@ from coopmat.spirv.transform.values import values
 
 _PER_KERNEL = frozenset({Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId})
 _PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (
-    inline, values, fold, spaces, matrices, values, fold, structure)
+    inline, values, fold, spaces, matrices, inline, values, fold, structure)
 
 
 def prepared(module: Module, kernel: str, target: VulkanTarget,

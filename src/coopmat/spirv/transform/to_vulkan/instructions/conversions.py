@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coopmat.spirv.analysis.types import BoolType, FloatType, Type
+from coopmat.spirv.analysis.types import BoolType, FloatType, MatrixType, Type
 from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.to_vulkan.instructions import matrices
 from coopmat.spirv.transform.to_vulkan.instructions.arithmetic import by_parts, is_nan, like
 from coopmat.spirv.transform.to_vulkan.instructions.composites import copied
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
@@ -183,10 +184,23 @@ def _to_tf32(t: Translation, kind: Type, values: Sequence[int], kinds: Sequence[
     return t.writer.op(Op.Bitcast, kind, chosen)
 
 
-HANDLERS: dict[int, Handler] = {
+def _also_of_matrices(handler: Handler) -> Handler:
+    def convert(t: Translation, row: Instruction) -> None:
+        if isinstance(t.result_type(row), MatrixType):
+            matrices.converted(t, row)
+        else:
+            handler(t, row)
+    return convert
+
+
+_OF_MATRICES: dict[int, Handler] = {
     Op.ConvertFToU: _float_to_integer, Op.ConvertFToS: _float_to_integer, Op.ConvertSToF: _to_float,
     Op.ConvertUToF: _to_float, Op.FConvert: _to_float, Op.UConvert: _integer_to_integer,
-    Op.SConvert: _integer_to_integer, Op.SatConvertSToU: _saturating, Op.SatConvertUToS: _saturating,
+    Op.SConvert: _integer_to_integer,
+}
+HANDLERS: dict[int, Handler] = {
+    **{op: _also_of_matrices(handler) for op, handler in _OF_MATRICES.items()},
+    Op.SatConvertSToU: _saturating, Op.SatConvertUToS: _saturating,
     Op.ConvertFToBF16INTEL: by_parts(_to_bf16), Op.ConvertBF16ToFINTEL: by_parts(_of_bf16),
     Op.RoundFToTF32INTEL: by_parts(_to_tf32),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coopmat.spirv.analysis.types import MatrixType, Type
-from coopmat.spirv.grammar import CooperativeMatrixLayout, Op
+from coopmat.spirv.grammar import CooperativeMatrixLayout, CooperativeMatrixUse, Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.memory import Place, flags_of
 from coopmat.spirv.transform.to_vulkan.regions import access_alignment
@@ -55,6 +55,27 @@ def _length(t: Translation, row: Instruction) -> None:
     kind = t.table[row.words[0]]
     assert isinstance(kind, MatrixType)
     t.writer.op(Op.CooperativeMatrixLengthKHR, t.result_type(row), t.writer.types(kind), result=t.result(row))
+
+
+def converted(t: Translation, row: Instruction) -> None:
+    """A matrix of other components. Mesa's drivers take the sign from the integer type and not from the instruction:
+    signed conversions are of matrices of signed integers, which OpBitcast makes."""
+    source, kind = t.type_of(row.words[0]), t.result_type(row)
+    value = t.value(row.words[0])
+    if row.opcode in (Op.SConvert, Op.ConvertSToF):
+        value = t.writer.op(Op.Bitcast, _signed(t, source), value)
+    if row.opcode in (Op.SConvert, Op.ConvertFToS):
+        found = t.writer.op(Op(row.opcode), _signed(t, kind), value)
+        t.writer.op(Op.Bitcast, kind, found, result=t.result(row))
+    else:
+        t.writer.op(Op(row.opcode), kind, value, result=t.result(row))
+
+
+def _signed(t: Translation, kind: Type) -> int:
+    assert isinstance(kind, MatrixType)
+    out = t.writer.out
+    component = out.type_opaque(Op.TypeInt, kind.component.size * 8, 1)
+    return out.type_cooperative_matrix(component, kind.scope, kind.rows, kind.columns, CooperativeMatrixUse(kind.use))
 
 
 HANDLERS: dict[int, Handler] = {
