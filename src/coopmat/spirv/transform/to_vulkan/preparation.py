@@ -21,6 +21,7 @@ from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.passes import check
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
+from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
 from coopmat.spirv.transform.to_vulkan.shader import VulkanTarget
 from coopmat.spirv.transform.values import values
 
@@ -43,6 +44,8 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
     goal = Goal(driver=_matrices_of(target))
     for one in _PASSES:
         module = one(module, goal, _unheard)
+    if "shaderBFloat16Type" not in target.features:
+        module = without_bfloat16(module)
     module = _without_heads(module, divides)
     function = next(one for one in module.functions if one.id == module.entry_points[0].function_id)
     _check_calls(module, function, kernel)
