@@ -83,11 +83,17 @@ def test_default_device_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
     assert cm.device("sim:generic").name == "sim:generic"
 
 
-@pytest.mark.parametrize("name", ["cpu:0", "sim:cpu", "cuda:", "opencl:0", "sim:", "sim", "",
+@pytest.mark.parametrize("name", ["cpu:0", "sim:cpu", "cuda:", "opencl:", "sim:", "sim", "",
                                   "sim:nvidia_gpu_sm_7", "vulkan:"])
 def test_a_device_that_does_not_exist(name: str) -> None:
     with pytest.raises(cm.Error, match="intel_gpu_pvc"):
         cm.device(name or "none")
+
+
+def test_a_device_of_a_driver_that_does_not_exist() -> None:
+    """One line that says what is missing."""
+    with pytest.raises(cm.Error, match="there is no device opencl:9999: "):
+        cm.device("opencl:9999")
 
 
 def test_a_gpu_that_does_not_exist() -> None:

@@ -39,6 +39,7 @@ from coopmat.support import forks as forks  # from now on children of this proce
 from coopmat.support.version import __version__ as __version__
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cuda.options import CudaOptions
+from coopmat.targets.opencl.options import OpenCLOptions
 from coopmat.targets.simulator import SimulatorOptions
 from coopmat.targets.vulkan.options import VulkanOptions
 
@@ -64,6 +65,7 @@ __all__ = [
     "LayoutWarning",
     "LocalMemory",
     "Misaligned",
+    "OpenCLOptions",
     "OutOfBounds",
     "Program",
     "Queue",

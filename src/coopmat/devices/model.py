@@ -137,6 +137,8 @@ TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "cuda": (),
     "vulkan": (),
     "vulkan_cpu": (),
+    "opencl": (),
+    "opencl_cpu": (),
 }
 """Per family, the members of a combination that must be equal (sycl_ext_oneapi_matrix, appendix)."""
 
@@ -167,10 +169,11 @@ HOST_LIMITS = Limits(64 << 20, 8192, "the host's choice: a CPU's local memory is
 """Of devices that are programs on a CPU."""
 
 Kind = Literal["cpu", "gpu", "none"]
-REAL = ("host", "cuda", "vulkan", "vulkan_cpu")
+REAL = ("host", "cuda", "vulkan", "vulkan_cpu", "opencl", "opencl_cpu")
 """The families of devices that are here."""
 KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none",
-                          "host": "cpu", "cuda": "gpu", "vulkan": "gpu", "vulkan_cpu": "cpu"}
+                          "host": "cpu", "cuda": "gpu", "vulkan": "gpu", "vulkan_cpu": "cpu", "opencl": "gpu",
+                          "opencl_cpu": "cpu"}
 """Per family, the kind of its devices."""
 
 

@@ -6,7 +6,8 @@ import difflib
 import operator
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -18,12 +19,13 @@ from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.runtime.split_options import SplitOptions
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cuda.options import CudaOptions
+from coopmat.targets.opencl.options import OpenCLOptions
 from coopmat.targets.simulator import SimulatorOptions
 from coopmat.targets.vulkan.options import VulkanOptions
 
 DEVICE_VARIABLE = "COOPMAT_DEVICE"
 
-Options = SimulatorOptions | CpuOptions | CudaOptions | VulkanOptions | SplitOptions
+Options = SimulatorOptions | CpuOptions | CudaOptions | VulkanOptions | OpenCLOptions | SplitOptions
 """The options of a device of any kind."""
 
 _MAKERS: dict[str, Callable[[], Device]] = {
@@ -31,18 +33,37 @@ _MAKERS: dict[str, Callable[[], Device]] = {
     **{row.device_name: lambda row=row: SimulatedDevice(row) for row in ARCHITECTURES.values()},  # type: ignore[misc]
 }
 """Every device that is here on any machine, by its name: the real one first."""
-_NUMBERED = re.compile(r"(cuda|vulkan)(?::([0-9]{1,4}))?")
 
 
 def devices() -> list[Device]:
-    """Every device that can be used here, with default options: the CPU, the GPUs, those of Vulkan, then the simulated
-    ones."""
-    from coopmat.targets.cuda.host.driver import device_count  # imported late: it loads the driver
-
-    real = [_numbered("cuda", ordinal) for ordinal in range(device_count())]
-    real += [_numbered("vulkan", number) for number, one in enumerate(_vulkan_devices()) if not one.unusable]
+    """Every device that can be used here, with default options: the CPU, the GPUs, those of Vulkan and of OpenCL, then
+    the simulated ones."""
     found = [_shared(make()) for make in _MAKERS.values()]
-    return [*found[:1], *map(_shared, real), *found[1:]]
+    numbered = [_shared(kind.make(number)) for kind in _NUMBERED.values() for number in kind.usable()]
+    return [*found[:1], *numbered, *found[1:]]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Devices of a kind that has several: the numbers of those that can be used here, and one by its number."""
+
+    usable: Callable[[], Iterable[int]]
+    make: Callable[[int], Device]
+
+
+# What is imported here is imported late: it loads a driver.
+
+
+def _cuda_numbers() -> Iterable[int]:
+    from coopmat.targets.cuda.host.driver import device_count
+
+    return range(device_count())
+
+
+def _cuda(number: int) -> Device:
+    from coopmat.runtime.cuda_device import CudaDevice
+
+    return CudaDevice(number)
 
 
 def _vulkan_devices() -> Sequence[Any]:
@@ -52,15 +73,32 @@ def _vulkan_devices() -> Sequence[Any]:
     return listing().devices
 
 
-def _numbered(kind: str, number: int) -> Device:
-    """A device of a kind that has several."""
-    if kind == "cuda":
-        from coopmat.runtime.cuda_device import CudaDevice
+def _vulkan_numbers() -> Iterable[int]:
+    return [number for number, one in enumerate(_vulkan_devices()) if not one.unusable]
 
-        return CudaDevice(number)
+
+def _vulkan(number: int) -> Device:
     from coopmat.runtime.vulkan_device import VulkanDevice
 
     return VulkanDevice(number)
+
+
+def _opencl_numbers() -> Iterable[int]:
+    from coopmat.targets.opencl.host.discovery import discovery
+
+    return [number for number, one in enumerate(discovery().devices) if one.why_unusable is None]
+
+
+def _opencl(number: int) -> Device:
+    from coopmat.runtime.opencl_device import OpenCLDevice
+
+    return OpenCLDevice(number)
+
+
+_NUMBERED = {"cuda": _Kind(_cuda_numbers, _cuda), "vulkan": _Kind(_vulkan_numbers, _vulkan),
+             "opencl": _Kind(_opencl_numbers, _opencl)}
+"""By the beginning of their names."""
+_NUMBERED_NAME = re.compile(rf"({'|'.join(_NUMBERED)})(?::([0-9]{{1,4}}))?")
 
 
 def default_name() -> str:
@@ -86,8 +124,8 @@ def device(chosen: str | Device | Selector | None = None, *, options: Options | 
     By default: the one that the environment variable COOPMAT_DEVICE names; else the first that is here of an NVIDIA GPU
     (``cuda:0``), a GPU with a driver for Vulkan (``vulkan:0``), and ``cpu``.
     ``options``: :class:`coopmat.CpuOptions` for the CPU, :class:`coopmat.CudaOptions` for an NVIDIA GPU,
-    :class:`coopmat.VulkanOptions` for a device of Vulkan, :class:`coopmat.SimulatorOptions` for a simulated device,
-    :class:`coopmat.SplitOptions` for several devices.
+    :class:`coopmat.VulkanOptions` for a device of Vulkan, :class:`coopmat.OpenCLOptions` for one of OpenCL,
+    :class:`coopmat.SimulatorOptions` for a simulated device, :class:`coopmat.SplitOptions` for several devices.
     Names of devices between commas, such as ``"cuda:0,cuda:1"``, or ``"cuda:*"``, are one device that shares launches
     out (docs/several-devices.md).
     Raises :class:`coopmat.Error` for a name that is not a device, if a selector wants none of those that are here, and
@@ -118,13 +156,14 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
         return _MAKERS[name]()
     if "," in name or name in _ALL:
         return _several(name)
-    numbered = _NUMBERED.fullmatch(name)
+    numbered = _NUMBERED_NAME.fullmatch(name)
     if numbered is not None:
-        return _numbered(numbered[1], int(numbered[2] or 0))
+        return _NUMBERED[numbered[1]].make(int(numbered[2] or 0))
     close = difflib.get_close_matches(name.lower(), _MAKERS, n=1, cutoff=0.75)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     raise Error(f"no device {value_text(name)}{hint} (kernels run on the CPU, on NVIDIA's GPUs, cuda:0 and so on, on "
-                f"devices of Vulkan, vulkan:0 and so on, and on simulated devices: {', '.join(_MAKERS)})")
+                f"devices of Vulkan and OpenCL, vulkan:0, opencl:0 and so on, and on simulated devices: "
+                f"{', '.join(_MAKERS)})")
 
 
 def _several(names: str) -> Device:
@@ -143,7 +182,7 @@ def _gpus() -> list[Device]:
     count = device_count()
     if not count:
         raise Error("'cuda:*' stands for all GPUs of NVIDIA, and there is none here")
-    return [_shared(_numbered("cuda", ordinal)) for ordinal in range(count)]
+    return [_shared(_cuda(ordinal)) for ordinal in range(count)]
 
 
 _ALL: dict[str, Callable[[], list[Device]]] = {"cuda:*": _gpus}
