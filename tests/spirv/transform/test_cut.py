@@ -1,5 +1,5 @@
-"""Large matrices cut into tiles: kernels that a device refuses run there, and compute what numpy does; the simulator's
-tests of matrix functions and windows hold for matrices in tiles; what cannot be cut stays, with the reason."""
+"""Large matrices cut into tiles: kernels that a device refuses run there, and compute what numpy does; what
+cannot be cut stays, with the reason."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ import coopmat as cm
 from coopmat import sycl
 from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv import Module
-from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.transform import passes
 from coopmat.spirv.transform.goal import Goal
-from coopmat.targets import simulator
 from tests.kit.fuzz import modelled_matrices
 from tests.kit.fuzz.executions import Result, attempt, same
 from tests.kit.lenient import lenient
-from tests.kit.spirv.borrowed import OF_WHOLE_MATRICES, borrowed_tests
 
 SIGNED = "|".join(f"CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_{name}_SIGNED" for name in ("A", "B", "C", "RESULT"))
 GEMM = """
@@ -126,22 +123,6 @@ def test_tf32_and_the_order_of_sums() -> None:
             a[:, start:start + 8], b[start:start + 8], expected, a_type="tf32", b_type="tf32", c_type="fp32",
             architecture=device)
     np.testing.assert_array_equal(found, expected)
-
-
-# --- what the simulator's tests ask of matrices, asked of tiles ----------------------------
-
-
-@pytest.mark.parametrize(("function", "values"), borrowed_tests(OF_WHOLE_MATRICES))
-def test_in_tiles(function: object, values: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_, tile = simulator.compile, Goal(None, (2, 4, 4))
-
-    def of_tiles(module: Module, *more: object) -> object:
-        module = Editor(module).finish()  # the short kernels of these tests declare few capabilities
-        broken = any(found.severity == "error" for found in module.validate())
-        return compile_(module if broken else cut(module, tile, ("cut", "fold"))[0], *more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(simulator, "compile", of_tiles)
-    function(**values)  # type: ignore[operator]
 
 
 # --- random programs -----------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from coopmat.spirv.analysis.blocks_2d import PRIVATE_OF_BLOCK
 from coopmat.spirv.analysis.types import (
     ArrayType,
     FloatType,
@@ -16,7 +17,7 @@ from coopmat.spirv.analysis.types import (
 )
 from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.blocks_2d import PRIVATE_OF_BLOCK, block_held
+from coopmat.targets.analysis.blocks_2d import block_held
 from coopmat.targets.analysis.flatten import Flat
 from coopmat.targets.analysis.leaves import is_large, part_of
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coopmat.devices.subgroup_layout import block_elements
+from coopmat.spirv.analysis.blocks_2d import PRIVATE_OF_BLOCK, block_of
 from coopmat.spirv.analysis.types import FloatType, IntType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.blocks_2d import PRIVATE_OF_BLOCK, block_held, block_of
+from coopmat.targets.analysis.blocks_2d import block_held
 from coopmat.targets.cpu.block_values import BlockValues
 from coopmat.targets.cpu.lanes.vector import lanes_of
 from coopmat.targets.llvm.arithmetic.integers import resized

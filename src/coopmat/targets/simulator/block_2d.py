@@ -13,9 +13,9 @@ import numpy as np
 
 from coopmat.devices.subgroup_layout import block_elements
 from coopmat.diagnostics import UndefinedBehavior
+from coopmat.spirv.analysis.blocks_2d import ELEMENT_SIZES, UNITS, block_of
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
-from coopmat.targets.analysis.blocks_2d import ELEMENT_SIZES, UNITS, block_of
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_full_sub_groups, uniform_value
 from coopmat.targets.simulator.races.memory import watch_read

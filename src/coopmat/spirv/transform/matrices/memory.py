@@ -39,7 +39,7 @@ def store(to: Lowering, row: Instruction) -> bool:
     places = Places(to, matrix, pointer, order_of(to, matrix, layout, row), rest[:1])
     values, is_held = to.tiles_of(value), elements(matrix)
     if matrix.kind.component == INT4:
-        values, is_held = _bytes(to, matrix, places, values, row)
+        values, is_held = _bytes(to, matrix, places, values)
     to.synchronize(pointer)
     for chosen, components in _alike(is_held):
         def put(components: Sequence[int] = components) -> None:
@@ -70,15 +70,12 @@ def _alike(is_held: Sequence[Chosen]) -> Iterator[tuple[Chosen, list[int]]]:
     return ((is_held[components[0]], components) for components in found.values())
 
 
-def _bytes(to: Lowering, matrix: Components, places: Places, values: Sequence[int], row: Instruction
+def _bytes(to: Lowering, matrix: Components, places: Places, values: Sequence[int]
            ) -> tuple[list[int], list[Chosen]]:
     """Components of 4 bits, two in a byte: that of the first of both, in the work-items that have it."""
     spread, held = matrix.spread, matrix.spread.held
     at_row, at_column = np.indices((spread.rows, spread.columns))
     outer, inner = coordinates(matrix, places.order, at_row, at_column)
-    if (inner.max() + 1) % PER_BYTE:
-        raise KernelNotSupported(f"{row.name} of a {matrix.kind} whose last byte holds one component", None,
-                                 place_of(to.editor.module, row))
     place_at = np.full((outer.max() + 1, inner.max() + 1), -1)
     place_at[outer, inner] = np.arange(spread.rows * spread.columns).reshape(spread.rows, spread.columns)
     type_id, made, writing = matrix.tile_id, [], []
@@ -88,6 +85,11 @@ def _bytes(to: Lowering, matrix: Components, places: Places, values: Sequence[in
         upper = to.taken(values, held.lane.reshape(-1)[number], held.value.reshape(-1)[number], type_id)
         lower = to.let(Op.BitwiseAnd, type_id, values[component], to.number((1 << NIBBLE) - 1, type_id))
         moved = to.let(Op.ShiftLeftLogical, type_id, upper, to.number(NIBBLE, type_id))
+        is_last = own_inner - own_inner % PER_BYTE + 1 > inner.max()
+        if is_last.any():  # what is behind the end stays as it is
+            byte = to.let(Op.Load, type_id, places.pointer(component))
+            kept = to.let(Op.BitwiseAnd, type_id, byte, to.number(0xF0, type_id))
+            moved = to.let(Op.Select, type_id, to.lanes.flag(is_last), kept, moved)
         made.append(to.let(Op.BitwiseOr, type_id, lower, moved))
         writing.append(valid & (own_inner % PER_BYTE == 0))
     return made, writing
@@ -171,7 +173,8 @@ def store_checked(to: Lowering, row: Instruction) -> bool:
 def _checked(to: Lowering, matrix: Components, row: Instruction, words: Sequence[int], stride: Sequence[int]
              ) -> tuple[Places, _Window]:
     if matrix.kind.component == INT4:
-        raise KernelNotSupported(f"{row.name} of components of 4 bits", None, place_of(to.editor.module, row))
+        raise KernelNotSupported(f"{row.name}: the components of a matrix in a window have at least 8 bits", None,
+                                 place_of(to.editor.module, row))
     pointer, x, y, layout, height, width = words
     places = Places(to, matrix, pointer, order_of(to, matrix, layout, row), stride)
     places.move(x, y)

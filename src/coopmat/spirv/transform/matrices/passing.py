@@ -23,6 +23,7 @@ from coopmat.spirv.transform.goal import (
     MatrixSupport,
     Say,
 )
+from coopmat.spirv.transform.matrices.intel import missing
 from coopmat.spirv.transform.matrices.plain import plain
 
 _OF_JOINT_MATRIX = frozenset({
@@ -56,8 +57,11 @@ def matrices(module: Module, goal: Goal, say: Say) -> Module:
             continue
         say(f"{known.text(one.types)}: sub-group code, as {reason}")
         types += one.types
-    if types:
-        module = plain(module, types, support, sub_group_size(module, support))
+    others = missing(module, support)
+    for op in others:
+        say(f"Op{Op(op).name}: sub-group code, as {support.name} does not have it")
+    if types or others:
+        module = plain(module, types, support, sub_group_size(module, support), others)
     if not support.any_combination and any(True for _ in module.of_opcode(Op.TypeCooperativeMatrixKHR)):
         _say_native(module, support, say)
         module = cut(module, Goal(goal.device, driver=support), say)

@@ -23,6 +23,7 @@ from coopmat.spirv.transform.cut.grids import Grid
 from coopmat.spirv.transform.cut.rewriting import Rewriting
 from coopmat.spirv.transform.goal import MatrixSupport
 from coopmat.spirv.transform.matrices import memory, operations, products
+from coopmat.spirv.transform.matrices.intel import ALONE
 from coopmat.spirv.transform.matrices.lanes import lane_variable
 from coopmat.spirv.transform.matrices.lowering import INT4, Components, Handler, Lowering, Plain, new_components
 
@@ -48,30 +49,33 @@ _BRANCHING = frozenset({Op.CooperativeMatrixStoreKHR, Op.CooperativeMatrixLoadCh
 """What may need blocks of its own."""
 
 
-def plain(module: Module, types: Collection[int], support: MatrixSupport, lanes: int) -> Module:
-    """The module without some matrix types; every kernel that has matrices requires ``lanes`` work-items in a
-    sub-group."""
+def plain(module: Module, types: Collection[int], support: MatrixSupport, lanes: int,
+          others: Mapping[int, Handler] | None = None) -> Module:
+    """The module without some matrix types, and without the instructions of ``others``; every kernel requires
+    ``lanes`` work-items in a sub-group."""
     editor, table = FunctionEditor(module), TypeTable(module, 1)
     grids = {}
     for type_id in types:
         kind = table[type_id]
         assert isinstance(kind, MatrixType)
         grids[type_id] = new_components(editor, type_id, kind, lanes)
-    return _Lowered(editor, grids, support, lanes).done()
+    return _Lowered(editor, grids, support, lanes, others or {}).done()
 
 
 class _Lowered(Splitting):
     """Rewrites a module."""
 
-    handlers = HANDLERS  # type: ignore[assignment]
-
-    def __init__(self, editor: FunctionEditor, grids: Mapping[int, Components], support: MatrixSupport, lanes: int
-                 ) -> None:
-        lane = lane_variable(editor)
+    def __init__(self, editor: FunctionEditor, grids: Mapping[int, Components], support: MatrixSupport, lanes: int,
+                 others: Mapping[int, Handler]) -> None:
+        self.handlers = {**HANDLERS, **others}  # type: ignore[dict-item]
+        self.branching = _BRANCHING | set(others)
+        is_for_lanes = bool(grids) or not ALONE.issuperset(others)
+        lane = lane_variable(editor) if is_for_lanes else 0
         super().__init__(editor, grids)
         self.cut = Plain(editor, self.cut.table, self.cut.grids, self.cut.constants, self.cut.annotations,
                          support=support, lanes=lanes, lane=lane)
-        _require_size(editor, lanes)
+        if is_for_lanes:
+            _require_size(editor, lanes)
 
     def _constant(self, row: Instruction, grid: Grid) -> tuple[Instruction, ...]:
         """A constant matrix: an array of its one component."""
@@ -87,7 +91,7 @@ class _Lowered(Splitting):
     def _change(self, body: Body) -> None:
         remove_unreachable(body)
         for block in list(body.blocks):
-            if any(row.opcode in _BRANCHING for row in block.instructions):
+            if any(row.opcode in self.branching for row in block.instructions):
                 keep_header(self.editor, body, block)
         for block in body.blocks:
             self.editor.add(make(Op.Label, result_id=block.label))

@@ -29,6 +29,7 @@ from coopmat.spirv.transform.matrices.numbers import Numbers, narrowed, numbers_
 MOST_WRITTEN_OUT = 2048
 """Products and moves of one multiply-accumulate that are written out; of more there is a loop over k."""
 _SMALL_BITS, _SMALL_K = 8, 1 << 14  # sums of so many products of so many bits fit into 32 with their sign
+_NARROW_BITS = 16  # those of so many bits fit into 64
 
 
 @dataclass(frozen=True)
@@ -181,15 +182,14 @@ def _taken_at(to: Lowering, one: _Stored, at: tuple[Indices | int, Indices | int
 
 
 def _product_bits(to: Lowering, use: MultiplyAccumulate, row: Instruction) -> int:
-    """The bits in which A*B is exact where C is added with saturation."""
+    """The bits in which A*B is exact, with a sign, where C is added with saturation."""
     a, b, c, d = map(format_of, use.formats)
-    if d.bits == 64:
-        if not (c.is_signed == d.is_signed == (a.is_signed or b.is_signed)):
-            raise KernelNotSupported(f"{row.name} accumulates {use.formats[2]} with saturation to {use.formats[3]}: "
-                                     "sub-group code takes 64-bit accumulators of one sign only", None,
-                                     place_of(to.editor.module, row))
-        return 64
-    is_small = max(a.bits, b.bits) <= _SMALL_BITS and use.k <= _SMALL_K
+    widest = max(a.bits, b.bits)
+    if d.bits == 64 and widest > _NARROW_BITS and not (c.is_signed == d.is_signed == (a.is_signed or b.is_signed)):
+        raise KernelNotSupported(f"{row.name} adds {use.formats[2]} to products of {use.formats[0]} with saturation to "
+                                 f"{use.formats[3]}: sub-group code takes numbers of so many bits of one sign only",
+                                 None, place_of(to.editor.module, row))
+    is_small = widest <= _SMALL_BITS and use.k <= _SMALL_K
     return 32 if is_small and d.bits == c.bits == 32 and c.is_signed and d.is_signed else 64
 
 
@@ -199,7 +199,9 @@ def _added_saturating(to: Lowering, product: int, addend: int, use: MultiplyAccu
     d = format_of(use.formats[3])
     other = widened(to, addend, use.formats[2], numbers)
     total = to.let(Op.IAdd, numbers.type_id, product, other)
-    if numbers.bits == d.bits:
+    if numbers.bits == d.bits and max(format_of(name).bits for name in use.formats[:2]) <= _NARROW_BITS:
+        clamped = _clamped(to, (product, other, total), format_of(use.formats[2]).is_signed, d.is_signed, numbers)
+    elif numbers.bits == d.bits:
         clamped = _without_overflow(to, product, other, total, d.is_signed, numbers)
     else:
         clamped = total
@@ -223,3 +225,31 @@ def _without_overflow(to: Lowering, one: int, other: int, total: int, is_signed:
     limit = to.let(Op.Select, type_id, negative, least, most)
     return to.let(Op.Select, type_id, wrapped, limit, total)
 
+
+def _clamped(to: Lowering, parts: tuple[int, int, int], c_signed: bool, d_signed: bool, numbers: Numbers) -> int:
+    """The sum of a product that has a sign, and of C, clamped to a result of the same width; the sum is given, too."""
+    product, addend, total = parts
+    type_id, bits = numbers.type_id, numbers.bits
+    if c_signed and d_signed:
+        return _without_overflow(to, product, addend, total, True, numbers)
+    zero, most = to.constant(0, bits), to.constant((1 << bits - 1) - 1 if d_signed else -1, bits)
+
+    def choose(condition: int, one: int, other: int) -> int:
+        return to.let(Op.Select, type_id, condition, one, other)
+
+    def is_negative(value: int) -> int:
+        return to.let(Op.SLessThan, to.bool, value, zero)
+
+    less = is_negative(product)
+    if c_signed:  # to a result without: less than 0 is 0, and half of the sums that do not fit a sign fit
+        both = to.let(Op.LogicalAnd, to.bool, less, is_negative(addend))
+        either = to.let(Op.LogicalAnd, to.bool, to.let(Op.LogicalOr, to.bool, less, is_negative(addend)),
+                        is_negative(total))
+        return choose(to.let(Op.LogicalOr, to.bool, both, either), zero, total)
+    borrows = to.let(Op.ULessThan, to.bool, addend, to.let(Op.SNegate, type_id, product))
+    if not d_signed:
+        return choose(less, choose(borrows, zero, total),
+                      choose(to.let(Op.ULessThan, to.bool, total, addend), most, total))
+    is_large = is_negative(total)
+    above = to.let(Op.LogicalOr, to.bool, is_negative(addend), is_large)
+    return choose(less, choose(borrows, total, choose(is_large, most, total)), choose(above, most, total))

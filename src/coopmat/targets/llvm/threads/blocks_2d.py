@@ -6,9 +6,9 @@ Outside of the matrix there are zeros, and nothing is written.
 from __future__ import annotations
 
 from coopmat.devices.subgroup_layout import block_elements
+from coopmat.spirv.analysis.blocks_2d import Block, block_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.blocks_2d import Block, block_of
 from coopmat.targets.llvm.access import moved
 from coopmat.targets.llvm.arithmetic.integers import add, multiply, resized
 from coopmat.targets.llvm.emitter import Emitter, Handler
