@@ -23,7 +23,10 @@ HOMES = {"tiles": ("matrix_functions", "matrix_windows"),
          "plain": ("matrix", "matrix_functions", "matrix_windows", "sub_group_matrix", "block_2d", "intel_subgroups"),
          "intel": ("matrix_functions", "sub_group_matrix")}
 ONE_OF = 7  # cases of the short form
-OTHERS = {"plain matrix.test_components_by_value": "how many components there are is another number"}
+OTHERS = {
+    "plain matrix.test_components_by_value": "how many components there are is another number",
+    "tiles matrix_windows.test_components_of_four_bits_have_no_windows": "nobody uses what is loaded: it is removed",
+}
 """Tests that do not apply to a form, and why not."""
 
 globals().update({name: test for name, test in shared_tests().items()
