@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import ArrayType, StructType, Type, TypeTable, VectorType, contains_matrix, round_up
@@ -45,6 +46,40 @@ def steps(module: Content, types: TypeTable, pointer_type: int, row: Instruction
             kind = kind.component
         else:
             raise Error(f"an index into {kind} cannot be translated to a shader")
+
+
+def granularity(module: Content, step: Step) -> int:
+    """A power of two that divides a step's bytes whatever its index is; modules of LLVM count in bytes."""
+    bytes_ = step.size * (1 if step.index is None else factor_of(module, step.index))
+    return bytes_ & -bytes_ or MOST_FACTOR
+
+
+def factor_of(module: Content, number: int, seen: tuple[int, ...] = ()) -> int:
+    """A power of two that divides an integer, as far as its instructions tell."""
+    row = module.definition(number)
+    known = module.constant_value(number) if row.opcode in (Op.Constant, Op.ConstantNull) else None
+    if known is not None:
+        return min(int(known) & -int(known) or MOST_FACTOR, MOST_FACTOR)
+    if row.opcode not in _FACTORS or len(seen) >= _DEEPEST:
+        return 1
+    if number in seen:
+        return MOST_FACTOR  # a round of a loop has what the others have
+    words = row.words[::2] if row.opcode == Op.Phi else row.words
+    operands = words[1:] if row.opcode == Op.Select else words
+    if row.opcode == Op.ShiftLeftLogical:
+        shift = module.constant_value(words[1])
+        known_shift = shift if isinstance(shift, int) and 0 <= shift < MOST_FACTOR.bit_length() else 0
+        return min(factor_of(module, words[0], (*seen, number)) << known_shift, MOST_FACTOR)
+    return min(_FACTORS[Op(row.opcode)]([factor_of(module, word, (*seen, number)) for word in operands]), MOST_FACTOR)
+
+
+MOST_FACTOR = 64
+_DEEPEST = 8
+_FACTORS: dict[Op, Callable[[list[int]], int]] = {
+    Op.IAdd: min, Op.ISub: min, Op.BitwiseOr: min, Op.BitwiseXor: min, Op.Phi: min, Op.Select: min, Op.SConvert: min,
+    Op.UConvert: min, Op.CopyObject: min, Op.SNegate: min, Op.BitwiseAnd: max, Op.IMul: prod, Op.ShiftLeftLogical: min,
+}
+"""What divides the result of an instruction, from what divides its operands."""
 
 
 def stride_of(kind: Type) -> int:

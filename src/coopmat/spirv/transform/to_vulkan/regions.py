@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.analysis.offsets import steps
+from coopmat.spirv.analysis.offsets import granularity, steps
 from coopmat.spirv.analysis.types import (
     PointerType,
     Type,
@@ -148,7 +148,7 @@ class Regions:
         """The offsets and strides of a chain."""
         base = self.module.definition(row.words[0]).type_id or 0
         for step in steps(self.module, self.types, base, row):
-            yield step.size
+            yield granularity(self.module, step)
 
 
 _GIVING = frozenset({Op.Load, Op.CompositeExtract, Op.ConvertUToPtr, Op.AtomicExchange, Op.AtomicLoad, Op.Bitcast,

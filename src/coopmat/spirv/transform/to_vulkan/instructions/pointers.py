@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.analysis.offsets import ELEMENT_FIRST, steps
+from coopmat.spirv.analysis.offsets import ELEMENT_FIRST, Step, granularity, steps
 from coopmat.spirv.analysis.types import IntType, PointerType, Type, VectorType
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
@@ -102,15 +102,25 @@ def _chain(t: Translation, row: Instruction) -> None:
     alignment = t.alignments.get(base)
     for step in steps(t.module, t.table, t.module.definition(base).type_id or 0, row):
         if step.is_packed or alignment is not None:
-            alignment = min(alignment or 8, step.size & -step.size or 8) if not step.is_packed else 1
+            alignment = min(alignment or 8, granularity(t.module, step)) if not step.is_packed else 1
         if step.index is None:
             moved = t.writer.integer(step.size // unit, kind)
         else:
-            moved = t.writer.multiply(kind, _index(t, step.index, kind), t.writer.integer(step.size // unit, kind))
+            moved = _units(t, step, kind, unit)
         position = t.writer.add(kind, position, moved)
     if alignment is not None:
         t.alignments[row.result_id or 0] = alignment
     t.define(row, position)
+
+
+def _units(t: Translation, step: Step, kind: IntType, unit: int) -> int:
+    """How many units an index moves a position: where it counts parts of a unit, it is a multiple of one."""
+    assert step.index is not None
+    index = _index(t, step.index, kind)
+    if step.size % unit:
+        parts = t.writer.multiply(kind, index, t.writer.integer(step.size, kind))
+        return t.writer.op(Op.ShiftRightArithmetic, kind, parts, t.writer.integer(unit.bit_length() - 1, kind))
+    return t.writer.multiply(kind, index, t.writer.integer(step.size // unit, kind))
 
 
 def _index(t: Translation, index: int, kind: IntType) -> int:

@@ -1,0 +1,32 @@
+"""Random kernels compute the same bits on lavapipe and in the simulator: graphs of blocks with operations of sub-groups,
+group functions where work-items part, barriers, and whatever the generator of kernels for all targets makes.
+
+The long form runs more than 300 of them; otherwise there are some twenty.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kit.fuzz.vulkan_child import MAKERS, disagreements
+
+SHORT = {"graph": (500, 8), "lock_step": (500, 6), "barriers": (500, 6)}
+LONG = {"graph": (1000, 120), "lock_step": (1000, 80), "barriers": (1000, 40), "source": (1000, 100)}
+
+
+def check(maker: str, first: int, number: int) -> None:
+    found = list(disagreements(maker, first, number))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.oracle("lavapipe")
+@pytest.mark.parametrize("maker", SHORT)
+def test_lavapipe_agrees(maker: str) -> None:
+    check(maker, *SHORT[maker])
+
+
+@pytest.mark.slow
+@pytest.mark.oracle("lavapipe")
+@pytest.mark.parametrize("maker", MAKERS)
+def test_lavapipe_agrees_long(maker: str) -> None:
+    check(maker, *LONG[maker])
