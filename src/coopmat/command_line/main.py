@@ -28,6 +28,7 @@ from coopmat.command_line.options import (
     build_options,
     chosen_kernel,
 )
+from coopmat.command_line.shaders import shader_of
 from coopmat.diagnostics import Diagnostic, Error, LaunchError, render
 from coopmat.runtime import Device, Kernel, Program, Queue, device, devices
 from coopmat.runtime.building import make_program
@@ -53,6 +54,8 @@ EMITTERS = {
     "cubin": lambda program: program.cubin,
     "sass": lambda program: program.sass.encode(),
 }
+SHADER = "vulkan"
+"""The same of one kernel, for a device of Vulkan."""
 OF_CHIPS = ("ptx", "cubin", "sass")
 """What real chips run."""
 
@@ -187,7 +190,10 @@ def compile_file(
     context: typer.Context,
     file: Source,
     output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write, or - for standard output.")],
-    emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
+    emit: Annotated[str, typer.Option(metavar="|".join((*EMITTERS, SHADER)), help="What to write; vulkan: a compute "
+                                          "shader of one kernel.")] = "spirv",
+    kernel_name: Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel for --emit vulkan.")
+                           ] = None,
     level: Annotated[int, typer.Option("-O", metavar="0..3", help="Optimise by LLVM; 0 is as written.")] = 0,
     explain: Annotated[bool, typer.Option("--explain", help="Say what an NVIDIA GPU would choose, and why.")] = False,
     device_name: DeviceName = None,
@@ -196,8 +202,8 @@ def compile_file(
     cache_dir: CacheFolder = None,
 ) -> None:
     """Translate a kernel file; the output is written whole or not at all."""
-    if emit not in EMITTERS:
-        raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
+    if emit not in EMITTERS and emit != SHADER:
+        raise Error(f"cannot emit '{emit}': --emit takes {', '.join((*EMITTERS, SHADER))}")
     check_output(output, file)
     target = device(device_name or "sim:generic")
     if (explain or emit in OF_CHIPS) and isinstance(target, SimulatedDevice):
@@ -206,7 +212,7 @@ def compile_file(
     made = program.optimized(level) if level else program
     _print_warnings(made.warnings[len(program.warnings):])
     explanation = made.explanation if explain else ""
-    write_output(output, EMITTERS[emit](made))
+    write_output(output, shader_of(made.module, kernel_name, target).spirv if emit == SHADER else EMITTERS[emit](made))
     if explain:
         print(explanation, file=sys.stderr if str(output) == "-" else sys.stdout)
 

@@ -11,8 +11,10 @@ import typer
 
 from coopmat.command_line.modules import read_or_compile
 from coopmat.command_line.options import build_options
+from coopmat.command_line.shaders import interface, shader_of
 from coopmat.diagnostics import Error, ValidationError, render
 from coopmat.runtime import device
+from coopmat.spirv import Module
 from coopmat.spirv.transform import passes
 from coopmat.spirv.transform.goal import Goal
 from coopmat.support.files import check_output, write_output
@@ -34,22 +36,33 @@ def optimize(
                                                     "that this device has.")] = None,
     tile: Annotated[str | None, typer.Option(metavar="M,N,K", help="Cut large matrices into these sizes instead.")
                     ] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="vulkan", help="Make a Vulkan compute shader of a kernel, "
+                                           "for what --device has if that is one of Vulkan; -v prints how it is "
+                                           "launched.")
+                  ] = None,
+    kernel: Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel for --to.")] = None,
     verbose: Annotated[bool, typer.Option("-v", help="Print what each pass did, and what it did not and why.")] = False,
 ) -> None:
     """Transform a module of kernels, SPIR-V to SPIR-V."""
     chosen = passes.usual() if names is None else passes.chosen([name.strip() for name in names.split(",") if name])
-    target = device(device_name).description if device_name is not None else None
-    goal = Goal(target, None if tile is None else _sizes(tile))
+    if to is not None and to != "vulkan":
+        raise Error(f"--to takes vulkan; found '{to}'")
+    chosen = [] if to is not None and names is None else chosen
+    target = device(device_name) if device_name is not None else None
+    goal = Goal(None if target is None else target.description, None if tile is None else _sizes(tile))
     check_output(output, file)
     module, warnings = read_or_compile(file, build_options(context))
     if warnings:
         print(render(warnings), file=sys.stderr)
     try:
         changed, notes = passes.transform(module, chosen, goal)
+        shader = shader_of(changed, kernel, target) if to is not None else None
     except ValidationError as error:
         raise error.in_file(str(file)) from None
     if verbose:
-        print(*notes, sep="\n", file=sys.stderr)
+        print(*notes, *([] if shader is None else [interface(shader)]), sep="\n", file=sys.stderr)
+    if shader is not None:
+        changed = Module.from_bytes(shader.spirv)
     is_text = output.suffix == TEXT_SUFFIX
     write_output(output, changed.to_text(friendly_names=True).encode("utf-8", "surrogateescape") if is_text
                  else changed.to_bytes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coopmat.spirv.grammar import Capability as C
+from coopmat.spirv.grammar import ExecutionMode
 
 ALWAYS = frozenset({"bufferDeviceAddress", "vulkanMemoryModel", "maintenance4", "shaderInt64"})
 """Features that every translated kernel needs: addresses are 64-bit integers, LocalSizeId is a specialisation
@@ -28,7 +29,6 @@ BY_CAPABILITY: dict[C, str] = {
     C.DotProductInput4x8Bit: "shaderIntegerDotProduct",
     C.DotProductInput4x8BitPacked: "shaderIntegerDotProduct",
     C.CooperativeMatrixKHR: "cooperativeMatrix",
-    C.Int64Atomics: "shaderBufferInt64Atomics",
     C.AtomicFloat32AddEXT: "shaderBufferFloat32AtomicAdd",
     C.AtomicFloat64AddEXT: "shaderBufferFloat64AtomicAdd",
     C.BFloat16TypeKHR: "shaderBFloat16Type",
@@ -43,16 +43,23 @@ BY_CAPABILITY: dict[C, str] = {
     C.GroupNonUniformShuffleRelative: "subgroupShuffleRelative",
     C.GroupNonUniformVote: "subgroupVote",
     C.GroupNonUniformRotateKHR: "shaderSubgroupRotate",
-    C.DenormPreserve: "shaderDenormPreserveFloat32",
-    C.SignedZeroInfNanPreserve: "shaderSignedZeroInfNanPreserveFloat32",
-    C.RoundingModeRTE: "shaderRoundingModeRTEFloat16",
     C.ExpectAssumeKHR: "shaderExpectAssume",
     C.ShaderClockKHR: "shaderSubgroupClock",
     C.FloatControls2: "shaderFloatControls2",
 }
 
-OPTIONAL = frozenset({"shaderSharedInt64Atomics", "shaderDenormPreserveFloat16", "shaderDenormPreserveFloat64",
-                      "shaderSignedZeroInfNanPreserveFloat16", "shaderSignedZeroInfNanPreserveFloat64"})
+FLOAT_WIDTHS = (16, 32, 64)
+FLOAT_MODES: dict[C, tuple[ExecutionMode, str]] = {
+    C.DenormPreserve: (ExecutionMode.DenormPreserve, "shaderDenormPreserveFloat"),
+    C.SignedZeroInfNanPreserve: (ExecutionMode.SignedZeroInfNanPreserve, "shaderSignedZeroInfNanPreserveFloat"),
+    C.RoundingModeRTE: (ExecutionMode.RoundingModeRTE, "shaderRoundingModeRTEFloat"),
+}
+"""Capability → the execution mode that asks for arithmetic as kernels have it, and how the property that allows it
+begins; a width in bits is its end. Where a driver does not have it, its own arithmetic is taken."""
+
+OPTIONAL = frozenset({
+    "shaderBufferInt64Atomics", "shaderSharedInt64Atomics", "shaderSubgroupExtendedTypes",
+    *(f"{name}{width}" for _, name in FLOAT_MODES.values() for width in FLOAT_WIDTHS)})
 """Further names that the translation asks for."""
 
 ALL = ALWAYS | frozenset(BY_CAPABILITY.values()) | OPTIONAL

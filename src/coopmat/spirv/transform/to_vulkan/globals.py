@@ -34,9 +34,9 @@ def is_global_variable(module: Module, row: Instruction) -> bool:
         name == Decoration.BuiltIn for name, _ in module.decorations(row.result_id or 0))
 
 
-def image_of(module: Module, types: TypeTable, used: set[int]) -> Image:
-    """The image of the variables among some ids, and of those that their initial values name."""
-    return _Imaging(module, types).done(used)
+def image_of(module: Module, types: TypeTable) -> Image:
+    """The image of all variables of a module: the same for all its kernels, which share them."""
+    return _Imaging(module, types).done()
 
 
 def constant_address(module: Module, types: TypeTable, image: Image, constant: int) -> tuple[int, bool]:
@@ -52,11 +52,11 @@ class _Imaging:
         self.types = types
         self.image = Image()
 
-    def done(self, used: set[int]) -> Image:
+    def done(self) -> Image:
         variables = {row.result_id or 0: row for row in self.module.of_opcode(Op.Variable)
                      if is_global_variable(self.module, row)}
-        for identifier in self._reached(variables.keys() & used, variables):
-            kind = self.types.pointee(self.types[variables[identifier].type_id or 0])
+        for identifier, variable in variables.items():
+            kind = self.types.pointee(self.types[variable.type_id or 0])
             alignment = max(LEAST_ALIGNMENT, kind.alignment)
             start = round_up(len(self.image.content), alignment)
             self.image.content.extend(bytes(start + kind.size - len(self.image.content)))
@@ -66,18 +66,6 @@ class _Imaging:
             if len(row.words) > 1:
                 self._write(row.words[1], self.types.pointee(self.types[row.type_id or 0]), start)
         return self.image
-
-    def _reached(self, used: set[int], variables: dict[int, Instruction]) -> list[int]:
-        """The variables in use, and those that are named by constants and by initial values, in the module's order."""
-        seen: set[int] = set()
-        waiting = list(used)
-        while waiting:
-            identifier = waiting.pop()
-            row = self.module.definition(identifier)
-            if identifier not in seen and (identifier in variables or row.opcode in _WITH_OPERANDS):
-                seen.add(identifier)
-                waiting += [word for place, word in enumerate(row.words) if place in row.id_places()]
-        return [identifier for identifier in variables if identifier in seen]
 
     def _write(self, constant: int, kind: Type, start: int) -> None:
         row = self.module.definition(constant)
@@ -130,9 +118,6 @@ class _Imaging:
                 index = value - (1 << bits) if value >> bits - 1 else value
             number += step.size * index
         return number, is_address
-
-
-_WITH_OPERANDS = frozenset({Op.ConstantComposite, Op.SpecConstantOp, Op.SpecConstantComposite})
 
 
 def _members(kind: Type) -> list[tuple[int, Type]]:

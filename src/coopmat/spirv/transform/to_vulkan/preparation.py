@@ -31,8 +31,8 @@ _PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (
 
 
 def prepared(module: Module, kernel: str, target: VulkanTarget,
-             divides: Callable[[Instruction], bool]) -> tuple[Module, Function]:
-    """A valid module with one kernel, its constants frozen and its calls replaced, and the kernel's function.
+             divides: Callable[[Instruction], bool]) -> tuple[Module, Module, Function]:
+    """The module with its constants frozen; the same with one kernel whose calls are replaced; the kernel's function.
 
     ``divides``: whether an instruction becomes several blocks; heads of loops have none such.
 
@@ -40,7 +40,8 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
     it calls is imported or calls itself.
     """
     check(module)
-    module = with_loops(_only(frozen(module), kernel))
+    whole = frozen(module)
+    module = with_loops(_only(whole, kernel))
     goal = Goal(driver=_matrices_of(target))
     for one in _PASSES:
         module = one(module, goal, _unheard)
@@ -49,7 +50,7 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
     module = _without_heads(module, divides)
     function = next(one for one in module.functions if one.id == module.entry_points[0].function_id)
     _check_calls(module, function, kernel)
-    return module, function
+    return whole, module, function
 
 
 def _only(module: Module, kernel: str) -> Module:

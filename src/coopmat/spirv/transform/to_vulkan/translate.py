@@ -20,7 +20,7 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.to_vulkan.block import HIDDEN, Block
-from coopmat.spirv.transform.to_vulkan.features import ALWAYS, BY_CAPABILITY, features_of
+from coopmat.spirv.transform.to_vulkan.features import ALWAYS, BY_CAPABILITY, FLOAT_MODES, FLOAT_WIDTHS, features_of
 from coopmat.spirv.transform.to_vulkan.globals import constant_address
 from coopmat.spirv.transform.to_vulkan.instructions import (
     arithmetic,
@@ -55,6 +55,8 @@ _HANDLERS: Mapping[int, Handler] = MappingProxyType({
                                          conversions, groups, async_copies)
     for op, handler in family.HANDLERS.items()})
 _OF_SUB_GROUPS = frozenset({"SubgroupSize", "NumSubgroups", "SubgroupId", "SubgroupLocalInvocationId"})
+_USUAL_WIDTH = 32
+"""Bits of the numbers that every driver's operations of sub-groups take."""
 _KERNEL_ONLY = frozenset({Capability.Kernel, Capability.Addresses, Capability.Linkage, Capability.Matrix})
 
 
@@ -64,8 +66,7 @@ def to_vulkan(module: Module, kernel: str, target: VulkanTarget) -> Shader:
     Raises KernelNotSupported, which names the feature, for what the driver cannot do; Error or ValidationError for a
     module that is not valid, has no such kernel, or only imports something that the kernel calls.
     """
-    prepared_module, function = prepared(module, kernel, target, _divides)
-    return _Shader(Translation(prepared_module, function, target)).done()
+    return _Shader(Translation(*prepared(module, kernel, target, _divides), target)).done()
 
 
 _DIVIDING = atomics.WITH_BLOCKS | async_copies.WITH_BLOCKS | groups.OF_WORK_GROUPS
@@ -99,6 +100,10 @@ class _Shader:
         out.end_function()
         out.entry_point(function, t.kernel, model=ExecutionModel.GLCompute)
         out.execution_mode(function, ExecutionMode.LocalSizeId, *t.local_size)
+        for mode, name in FLOAT_MODES.values():
+            for width in FLOAT_WIDTHS:
+                if f"{name}{width}" in t.target.features:
+                    out.execution_mode(function, mode, width)
         out.name(function, t.kernel)
         return self._finished(out.finish())
 
@@ -154,6 +159,8 @@ class _Shader:
             return
         base = t.block.hidden("globals")
         for identifier, offset in image.offsets.items():
+            if not t.module.defines(identifier):
+                continue
             t.values[identifier] = self.writer.add(U64, base, self.writer.integer(offset, U64))
         for row in t.module.of_opcode(Op.SpecConstantOp):
             if t.is_used(row.result_id or 0) and isinstance(t.result_type(row), PointerType):
@@ -221,11 +228,14 @@ class _Shader:
     def _finished(self, module: Module) -> Shader:
         t = self.t
         capabilities = self._capabilities(module)
-        unknown = sorted(one.name for one in capabilities - BY_CAPABILITY.keys() - set(_BASE))
+        known = {*BY_CAPABILITY, *FLOAT_MODES, *_BASE, Capability.Int64Atomics}
+        unknown = sorted(one.name for one in capabilities - known)
         if unknown:
             raise KernelNotSupported(f"kernel '{t.kernel}' needs what Vulkan does not have: "
                                      f"{', '.join(unknown)}", t.kernel)
-        needed = ALWAYS | features_of(capabilities).keys()
+        needed = ALWAYS | features_of(capabilities).keys() | t.needed
+        if _has_extended_types(module):
+            needed |= {"shaderSubgroupExtendedTypes"}
         missing = sorted(needed - t.target.features)
         if missing:
             raise KernelNotSupported(f"kernel '{t.kernel}' needs what the driver does not have: the feature"
@@ -257,3 +267,13 @@ class _Shader:
             found.add(Capability.VulkanMemoryModelDeviceScope)
         return found
 
+
+def _has_extended_types(module: Module) -> bool:
+    """Whether operations of sub-groups work on numbers that are not 32 bits wide."""
+    for row in module.instructions:
+        if row.type_id is not None and row.name.startswith("OpGroupNonUniform"):
+            kind = module.definition(row.type_id)
+            scalar = module.definition(kind.words[0]) if kind.opcode == Op.TypeVector else kind
+            if scalar.opcode in (Op.TypeInt, Op.TypeFloat) and scalar.words[0] != _USUAL_WIDTH:
+                return True
+    return False

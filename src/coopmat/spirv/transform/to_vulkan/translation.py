@@ -12,7 +12,7 @@ from coopmat.spirv.module.content import Function
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.module.operands import decode_number
 from coopmat.spirv.transform.to_vulkan.block import Block, Layout
-from coopmat.spirv.transform.to_vulkan.globals import image_of
+from coopmat.spirv.transform.to_vulkan.globals import Image, image_of, is_global_variable
 from coopmat.spirv.transform.to_vulkan.memory import Memory, Place
 from coopmat.spirv.transform.to_vulkan.regions import Region, Regions
 from coopmat.spirv.transform.to_vulkan.shader import PrintedCall, VulkanTarget
@@ -29,9 +29,10 @@ Handler = Callable[["Translation", Instruction], None]
 
 
 class Translation:
-    """One kernel on its way to a shader. ``values``: id in the kernel → id in the shader."""
+    """One kernel on its way to a shader. ``whole``: the module with all its kernels. ``values``: id in the kernel → id
+    in the shader."""
 
-    def __init__(self, module: Module, function: Function, target: VulkanTarget) -> None:
+    def __init__(self, whole: Module, module: Module, function: Function, target: VulkanTarget) -> None:
         self.module = module
         self.function = function
         self.target = target
@@ -42,7 +43,7 @@ class Translation:
         self.regions = Regions(module, function, self.table)
         self.layout = Layout()
         self.used = {identifier for one in function.blocks for row in one.instructions for identifier in row.ids()}
-        self.image = image_of(module, self.table, self.used)
+        self.image = image_of(whole, TypeTable(whole, target.sub_group_size)) if self._uses_globals() else Image()
         self.block: Block
         self.arrays: dict[Region, int] = {}
         self.values: dict[int, int] = {}
@@ -53,6 +54,7 @@ class Translation:
         self.built_in_parts: dict[int, tuple[int, int]] = {}  # pointer → built-in variable and index
         self.inputs: dict[BuiltIn, int] = {}
         self.local_size: list[int] = []
+        self.needed: set[str] = set()
         self.scratch: dict[tuple[int, int], int] = {}  # bytes and number of elements → an array of local memory
         self.end: Instruction  # of the block that is being translated
         self._phis: list[tuple[Instruction, Instruction]] = []
@@ -135,6 +137,15 @@ class Translation:
         size = self.target.sub_group_size
         more = out.constant_operation(integer, Op.IAdd, total, self.writer.integer(size - 1))
         return out.constant_operation(integer, Op.UDiv, more, self.writer.integer(size))
+
+    def _uses_globals(self) -> bool:
+        """Whether the kernel names program-scope variables, or constants made of them."""
+        return any(self.is_used(row.result_id or 0) and (row.opcode == Op.SpecConstantOp or is_global_variable(
+            self.module, row)) for row in self.module.of_opcode(Op.Variable, Op.SpecConstantOp))
+
+    def need(self, feature: str) -> None:
+        """Say that the shader needs a feature of Vulkan that no capability tells."""
+        self.needed.add(feature)
 
     def refuse(self, what: str, row: Instruction | None = None) -> KernelNotSupported:
         """The error for what the driver, or any shader, cannot do."""

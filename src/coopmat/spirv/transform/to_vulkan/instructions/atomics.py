@@ -10,7 +10,7 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions.barriers import scope, semantics
 from coopmat.spirv.transform.to_vulkan.memory import Place
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
-from coopmat.spirv.transform.to_vulkan.types import UNSIGNED, as_number
+from coopmat.spirv.transform.to_vulkan.types import U64, UNSIGNED, as_number
 
 _INTEGERS = (Op.AtomicIIncrement, Op.AtomicIDecrement, Op.AtomicIAdd, Op.AtomicISub, Op.AtomicSMin, Op.AtomicUMin,
              Op.AtomicSMax, Op.AtomicUMax, Op.AtomicAnd, Op.AtomicOr, Op.AtomicXor)
@@ -30,6 +30,8 @@ def pointer_of(t: Translation, pointer: int, row: Instruction) -> tuple[int, Int
     if place.array and place.unit != kind.size:
         raise t.refuse(f"{row.name} in memory that is also accessed in units of {place.unit} bytes", row)
     number = UNSIGNED[kind.size]
+    if kind.size == U64.size:
+        t.need("shaderSharedInt64Atomics" if place.array else "shaderBufferInt64Atomics")
     return t.memory.pointer(number, place), number, place
 
 
