@@ -68,28 +68,6 @@ kernel void chosen(global int *out, local int *shared)
     out[224 + id] = own[2] + shared[id];
 }
 
-struct view {
-    int *data;
-    int count;
-};
-
-kernel void views(global int *out, local int *shared)
-{
-    const int id = get_local_id(0);
-    int own[4] = { 1, 2, 3, 4 };
-    shared[id] = id;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    struct view all[3] = { { own, 4 }, { shared, 8 }, { out + 64, 2 } };
-    int sum = 0;
-    for (int i = 0; i < 3; ++i)
-        sum += total(all[(i + id) % 3].data, all[(i + id) % 3].count) * (i + 1);
-    int4 four = vload4(0, all[id % 3].data);
-    out[id] = sum + four.w;
-    if (id % 3 == 0)
-        vstore4(four * 2, 0, all[id % 3].data);
-    out[192 + id] = own[0] + own[3];
-}
-
 kernel void back(global int *out, local int *shared)
 {
     const int id = get_local_id(0);
@@ -124,6 +102,40 @@ kernel void list(global int *out, local int *shared)
     out[id] = sum;
 }
 
+global int counters[4] = { 1, 2, 3, 4 };
+global int *const first = &counters[1];
+
+kernel void in_program(global int *out, local int *shared)
+{
+    const int id = get_local_id(0);
+    const int *p = counters + id % 4;
+    if (id & 8)
+        p = first;
+    out[id] = *p;
+}
+
+struct view {
+    int *data;
+    int count;
+};
+
+kernel void views(global int *out, local int *shared)
+{
+    const int id = get_local_id(0);
+    int own[4] = { 1, 2, 3, 4 };
+    shared[id] = id;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    struct view all[3] = { { own, 4 }, { shared, 8 }, { out + 64, 2 } };
+    int sum = 0;
+    for (int i = 0; i < 3; ++i)
+        sum += total(all[(i + id) % 3].data, all[(i + id) % 3].count) * (i + 1);
+    int4 four = vload4(0, all[id % 3].data);
+    out[id] = sum + four.w;
+    if (id % 3 == 0)
+        vstore4(four * 2, 0, all[id % 3].data);
+    out[192 + id] = own[0] + own[3];
+}
+
 kernel void functions(global int *out, local int *shared)
 {
     const int id = get_local_id(0);
@@ -136,16 +148,4 @@ kernel void functions(global int *out, local int *shared)
         whole = (global float *)out + 192 + id;
     float fraction = modf(id * 1.75f, whole);
     out[id] = (int)(fraction * 100.0f) + (int)*whole;
-}
-
-global int counters[4] = { 1, 2, 3, 4 };
-global int *const first = &counters[1];
-
-kernel void in_program(global int *out, local int *shared)
-{
-    const int id = get_local_id(0);
-    const int *p = counters + id % 4;
-    if (id & 8)
-        p = first;
-    out[id] = *p;
 }

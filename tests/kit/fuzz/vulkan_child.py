@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 import coopmat as cm
 from tests.kit.fuzz import barrier_kernels, kernels_for_targets, lock_step_kernels, random_graphs, targets
 from tests.kit.oracles import vulkan
@@ -66,7 +68,16 @@ def barriers(seed: int) -> Launch:
     return Launch(seed, made.sizes, made.arguments, size, text)
 
 
-MAKERS: dict[str, Callable[[int], Launch]] = {one.__name__: one for one in (graph, source, lock_step, barriers)}
+def generic(seed: int) -> Launch:
+    """A kernel of tests/kernels/generic.cl, by its number."""
+    text = (ROOT / "tests" / "kernels" / "generic.cl").read_text()
+    name = re.findall(r"kernel void (\w+)", text)[seed]
+    return Launch(seed, (32, 32), lambda: [np.arange(320, dtype=np.int32), cm.local(128)], SUB_GROUP_SIZE,
+                  f"#define {name} k\n{text}")
+
+
+MAKERS: dict[str, Callable[[int], Launch]] = {one.__name__: one for one in (graph, source, lock_step, barriers,
+                                                                            generic)}
 
 
 def _optimised(launch: Launch) -> Launch:

@@ -1,5 +1,6 @@
-"""Random kernels compute the same bits on lavapipe and in the simulator: graphs of blocks with operations of sub-groups,
-group functions where work-items part, barriers, and whatever the generator of kernels for all targets makes.
+"""Random kernels compute the same bits on lavapipe and in the simulator: graphs of blocks with operations of
+sub-groups, group functions where work-items part, barriers, generic pointers, and whatever the generator of kernels for
+all targets makes.
 
 The long form runs more than 300 of them; otherwise there are some twenty.
 """
@@ -10,8 +11,8 @@ import pytest
 
 from tests.kit.fuzz.vulkan_child import MAKERS, disagreements
 
-SHORT = {"graph": (500, 8), "lock_step": (500, 6), "barriers": (500, 6)}
-LONG = {"graph": (1000, 120), "lock_step": (1000, 80), "barriers": (1000, 40), "source": (1000, 100)}
+SHORT = {"graph": (500, 8), "lock_step": (500, 6), "barriers": (500, 6), "generic": (0, 6)}
+LONG = {"graph": (1000, 120), "lock_step": (1000, 80), "barriers": (1000, 40), "generic": (0, 6), "source": (1000, 100)}
 
 
 def check(maker: str, first: int, number: int) -> None:
