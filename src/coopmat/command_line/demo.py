@@ -8,6 +8,7 @@ scores of all 1,797 images are one matrix product, 1797×65 by 65×10, computed 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -16,7 +17,6 @@ import numpy as np
 from rich.progress import Progress
 from rich.table import Table
 
-from coopmat.devices import Combination
 from coopmat.runtime import Device, Queue, build, devices
 from coopmat.support.terminal import console, table
 
@@ -131,17 +131,14 @@ def _jobs(problems: list[Problem]) -> Iterator[tuple[Device, Problem, tuple[int,
 
 
 def choose_tile(device: Device, element: ElementType) -> tuple[int, int, int] | None:
-    """The largest tile (M, N, K) that the device has for this type; None if it has none."""
+    """The largest tile (M, N, K) that the device has for this type, rather one that its hardware has; None if it has
+    none."""
     if not device.matrix_combinations:
         return GENERIC_TILE
     wanted = (element.name, element.name, element.accumulator, element.accumulator)
-    tiles = [_largest_tile(row) for row in device.matrix_combinations
-             if (row.atype, row.btype, row.ctype, row.dtype) == wanted]
-    return max(tiles, key=lambda tile: tile[0] * tile[1] * tile[2], default=None)
-
-
-def _largest_tile(row: Combination) -> tuple[int, int, int]:
-    return row.max_msize or row.msize, row.max_nsize or row.nsize, row.max_ksize or row.ksize
+    rows = [row for row in device.matrix_combinations if row.types == wanted]
+    best = max(rows, key=lambda row: (row.native, math.prod(row.largest)), default=None)
+    return None if best is None else best.largest
 
 
 def classify(device: Device, problem: Problem, tile: tuple[int, int, int], labels: np.ndarray) -> Outcome:

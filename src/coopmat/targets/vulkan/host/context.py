@@ -205,26 +205,27 @@ class Context:
 
     # --- waiting ----------------------------------------------------------------------
 
-    def collect(self) -> None:
-        """Take note of what is done."""
+    def collect(self, reached: int = 0) -> None:
+        """Take note of what is done: at least what has been waited for."""
         if self.lost is not None:
             return
         with self.lock, self.noting(self.name):
             value = ctypes.c_uint64()
             self.commands.GetSemaphoreCounterValue(self.device, self.timeline, ctypes.byref(value))
-            while self._pending and self._pending[0].number <= value.value:
+            while self._pending and self._pending[0].number <= max(value.value, reached):
                 self._done(self._pending.popleft())
 
     def _done(self, ticket: Ticket) -> None:
         ticket.ended_at = time.perf_counter_ns()
         if self.has_times:
             found = (ctypes.c_uint64 * 2)()
-            self.commands.GetQueryPoolResults(self.device, ticket.recorder.queries, 0, 2, 16, found, 8,
-                                              vk.QUERY_RESULT_64_BIT | vk.QUERY_RESULT_WAIT_BIT)
-            period = self.facts.limits["timestampPeriod"]
-            start = found[0] & self._mask
-            ticket.ticks = start * period, (start + ((found[1] - found[0]) & self._mask)) * period
-            self.clock_offset = min(self.clock_offset, ticket.ended_at - ticket.ticks[1])
+            status = self.commands.GetQueryPoolResults(self.device, ticket.recorder.queries, 0, 2, 16, found, 8,
+                                                       vk.QUERY_RESULT_64_BIT)
+            if status == vk.SUCCESS:
+                period = self.facts.limits["timestampPeriod"]
+                start = found[0] & self._mask
+                ticket.ticks = start * period, (start + ((found[1] - found[0]) & self._mask)) * period
+                self.clock_offset = min(self.clock_offset, ticket.ended_at - ticket.ticks[1])
         ticket.is_done, ticket.kept = True, ()
         self._idle.append(ticket.recorder)
 
@@ -239,7 +240,7 @@ class Context:
                 if timeout is not None and time.monotonic() - start > timeout:
                     raise DeviceLost(f"{ticket.what} did not end within {timeout:g} s (VulkanOptions(timeout=…)), and "
                                      "cannot be stopped")
-        self.collect()
+        self.collect(ticket.number)
         self.check_messages()
 
     def wait(self) -> None:

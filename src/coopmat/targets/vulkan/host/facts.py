@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from coopmat.devices import Combination
+from coopmat.diagnostics import Error
 from coopmat.targets.vulkan.api import constants as vk
 
 KINDS = {vk.PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: "discrete GPU", vk.PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: "integrated GPU",
@@ -39,7 +40,7 @@ class MatrixRow:
         """The row, with sizes of its own if it is flexible; None if its types are no matrices of ours."""
         try:
             return Combination.row(*self.types, *(sizes or self.sizes))
-        except ValueError:
+        except (ValueError, Error):
             return None
 
     def __str__(self) -> str:
