@@ -57,7 +57,11 @@ FLOAT_MODES: dict[C, tuple[ExecutionMode, str]] = {
 """Capability → the execution mode that asks for arithmetic as kernels have it, and how the property that allows it
 begins; a width in bits is its end. Where a driver does not have it, its own arithmetic is taken."""
 
+RECONVERGENCE = "shaderMaximalReconvergence"
+"""Without this feature Vulkan does not say which work-items of a sub-group are together in divergent control flow."""
+
 OPTIONAL = frozenset({
+    RECONVERGENCE,
     "shaderBufferInt64Atomics", "shaderSharedInt64Atomics", "shaderSubgroupExtendedTypes",
     *(f"{name}{width}" for _, name in FLOAT_MODES.values() for width in FLOAT_WIDTHS)})
 """Further names that the translation asks for."""

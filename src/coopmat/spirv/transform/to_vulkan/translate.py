@@ -20,7 +20,14 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.to_vulkan.block import HIDDEN, Block
-from coopmat.spirv.transform.to_vulkan.features import ALWAYS, BY_CAPABILITY, FLOAT_MODES, FLOAT_WIDTHS, features_of
+from coopmat.spirv.transform.to_vulkan.features import (
+    ALWAYS,
+    BY_CAPABILITY,
+    FLOAT_MODES,
+    FLOAT_WIDTHS,
+    RECONVERGENCE,
+    features_of,
+)
 from coopmat.spirv.transform.to_vulkan.globals import constant_address
 from coopmat.spirv.transform.to_vulkan.instructions import (
     arithmetic,
@@ -57,6 +64,7 @@ _HANDLERS: Mapping[int, Handler] = MappingProxyType({
 _OF_SUB_GROUPS = frozenset({"SubgroupSize", "NumSubgroups", "SubgroupId", "SubgroupLocalInvocationId"})
 _USUAL_WIDTH = 32
 """Bits of the numbers that every driver's operations of sub-groups take."""
+_TOGETHER = ("OpGroup", "OpSubgroup", "OpCooperativeMatrix")
 _KERNEL_ONLY = frozenset({Capability.Kernel, Capability.Addresses, Capability.Linkage, Capability.Matrix})
 
 
@@ -100,6 +108,9 @@ class _Shader:
         out.end_function()
         out.entry_point(function, t.kernel, model=ExecutionModel.GLCompute)
         out.execution_mode(function, ExecutionMode.LocalSizeId, *t.local_size)
+        if self._meets():
+            out.execution_mode(function, ExecutionMode.MaximallyReconvergesKHR)
+            t.needed.add(RECONVERGENCE)
         for mode, name in FLOAT_MODES.values():
             for width in FLOAT_WIDTHS:
                 if f"{name}{width}" in t.target.features:
@@ -127,6 +138,11 @@ class _Shader:
             else:
                 self.arguments.append(Argument("pointer", t.layout.place(ADDRESS_BYTES, ADDRESS_BYTES), ADDRESS_BYTES))
         t.layout.hide({name for name in (*built_ins.hidden(t), *self._other_hidden()) if name in HIDDEN})
+
+    def _meets(self) -> bool:
+        """Whether it matters which work-items come to an instruction together, and the driver has a mode for it."""
+        return RECONVERGENCE in self.t.target.features and any(
+            row.name.startswith(_TOGETHER) for block in self.t.function.blocks for row in block.instructions)
 
     def _other_hidden(self) -> Iterator[str]:
         if self.t.image.offsets:

@@ -23,6 +23,7 @@ FEATURE_EXTENSIONS: dict[str, str | None] = {
     "PhysicalDeviceShaderFloat8FeaturesEXT": "VK_EXT_shader_float8",
     "PhysicalDeviceShaderAtomicFloatFeaturesEXT": "VK_EXT_shader_atomic_float",
     "PhysicalDeviceShaderSubgroupRotateFeatures": "VK_KHR_shader_subgroup_rotate",
+    "PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR": "VK_KHR_shader_maximal_reconvergence",
     "PhysicalDeviceShaderExpectAssumeFeatures": "VK_KHR_shader_expect_assume",
     "PhysicalDeviceShaderFloatControls2Features": "VK_KHR_shader_float_controls2",
     "PhysicalDeviceShaderClockFeaturesKHR": "VK_KHR_shader_clock",
