@@ -12,6 +12,8 @@ TEST_READY := $(VENV)/.installed-test
 demo: $(DEMO_READY)
 	$(BIN)/coopmat demo
 
+# Tests start many processes: they share compiled Python even where the environment says that none is kept.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(TEST_READY)
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 

@@ -146,7 +146,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         generator.bit_generator.state = np.random.default_rng(zlib.crc32(item.nodeid.encode())).bit_generator.state
 
 
-EMULATED = {"test_matrix_rows": 3, "test_cases": 3, "test_shared": 12, "test_programs": 3, "test_blocks": 1,
+EMULATED = {"test_matrix_rows": 3, "test_cases": 3, "test_shared": 24, "test_programs": 3, "test_blocks": 1,
             "test_copies_and_barriers": 1, "test_random_work_groups": 2}
 """Modules of tests of GPUs that an emulated one runs where there is none: one in how many tests."""
 USUAL_CAPABILITY = 80
@@ -176,6 +176,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     present = {name: found() for name, (found, _) in ORACLES.items()}
+    if not config.getoption("--long"):
+        _leave_out(config, items, [item for item in items if "slow" in item.keywords or _is_thinned_out(item)])
     for item in items:
         for marker in item.iter_markers("oracle"):
             name = marker.args[0]
@@ -184,8 +186,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.stash[_CAPABILITY] = capability
             elif not present[name]:
                 item.add_marker(pytest.mark.skip(reason=f"{name} is not here ({ORACLES[name][1]})"))
-        if "slow" in item.keywords and not config.getoption("--long"):
-            item.add_marker(pytest.mark.skip(reason="the long form of a sweep: run with --long"))
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], left_out: list[pytest.Item]) -> None:
+    """Deselect the long forms of sweeps: there are many thousands, and to skip each takes its time."""
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in gone]
+
+
+def _is_thinned_out(item: pytest.Item) -> bool:
+    """Whether the marker ``thinned`` leaves a test to the long form. Of the combinations of its parameters those stay
+    whose places add up to a multiple, so that every value of every parameter stays somewhere."""
+    every = max((marker.args[0] for marker in item.iter_markers("thinned")), default=1)
+    callspec = getattr(item, "callspec", None)
+    if every == 1 or callspec is None:
+        return False
+    lists = [marker.args[0] for marker in item.iter_markers("parametrize")]
+    names = [[one.strip() for one in given.split(",")] if isinstance(given, str) else list(given) for given in lists]
+    beside = {name for several in names for name in several[1:]}  # which have the place of the first one
+    return bool(sum(place for name, place in callspec.indices.items() if name not in beside) % every)
 
 
 @pytest.fixture(scope="session")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 from tests.kit.paths import EXAMPLES
+from tests.kit.processes import run_module
 
 GEMM = str(EXAMPLES / "gemm.cl")
 
 
 def coopmat(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """What the command line answers to these arguments, in a process of its own."""
-    return subprocess.run([sys.executable, "-m", "coopmat", *map(str, arguments)], cwd=cwd, capture_output=True,
-                          text=True, timeout=120, check=False)
+    return run_module("coopmat", [str(one) for one in arguments], cwd=cwd)
 
 
 def failure(*arguments: str | Path, cwd: Path | None = None) -> str:

@@ -39,6 +39,7 @@ def runs() -> Iterator[object]:
                 yield pytest.param(program, device.name, shape, id=f"{program.__name__.split('.')[-1]}-{device.name}")
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(("program", "name", "shape"), list(runs()))
 def test_program(program: ModuleType, name: str, shape: tuple[int, int, int]) -> None:
     program.check(cm.device(name), *shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import coopmat as cm
 from tests.kit.opencl.matrix_mad import PROTOTYPES
 from tests.kit.paths import ROOT
+from tests.kit.processes import run_file, run_module
 from tools import make_docs
 
 PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -34,7 +36,9 @@ def blocks(language: str) -> list[pytest.ParameterSet]:
 
 @pytest.mark.parametrize("source", blocks("python"))
 def test_python(source: str, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", source], cwd=tmp_path, check=True, timeout=120)
+    path = tmp_path / "block.py"
+    path.write_text(source)
+    run_file(path, cwd=tmp_path).check_returncode()
 
 
 @pytest.mark.parametrize("source", blocks("sh"))
@@ -43,7 +47,9 @@ def test_commands(source: str, tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(ROOT / name)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for command in source.replace("\\\n", " ").splitlines():
-        if command.strip() and not command.startswith(RUN_ELSEWHERE):
+        if command.startswith("coopmat ") and not re.search(r"[|&;<>$*?`~]", command):
+            run_module("coopmat", shlex.split(command, comments=True)[1:], cwd=tmp_path, timeout=300).check_returncode()
+        elif command.strip() and not command.startswith(RUN_ELSEWHERE):
             subprocess.run(command, shell=True, cwd=tmp_path, env=environment, check=True, timeout=300)
 
 

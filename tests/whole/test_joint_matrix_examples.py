@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +24,7 @@ from examples import (
 )
 from tests.kit.checks.alarms import NO_ALARM
 from tests.kit.paths import EXAMPLES
+from tests.kit.processes import run_file
 
 pytestmark = NO_ALARM
 MODULES = {  # example: the type of A in the device tables
@@ -58,6 +57,7 @@ REFUSED = [pytest.param(module, name, element, id=f"{module.__name__}-{name}") f
            for name in NAMES if not has(name, element)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("module", "name"), RIGHT)
 def test_result(module, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert module.main([name]) == 0
@@ -114,18 +114,13 @@ def test_a_wrong_result_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert joint_matrix_gemm.main([]) == 1
 
 
-def run(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(file), *arguments], capture_output=True, text=True, timeout=120,
-                          check=False)
-
-
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("joint_matrix_*.py")), ids=lambda file: file.stem)
 def test_as_a_program(file: Path) -> None:
     """Without arguments on PVC or the CPU; a device that does not exist is one line on the standard error."""
-    found = run(file)
+    found = run_file(file)
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.startswith("cpu: " if file.stem in ON_CPUS else "sim:intel_gpu_pvc: ")
-    found = run(file, "sim:none")
+    found = run_file(file, ["sim:none"])
     assert found.returncode == 1
     assert found.stderr.count("\n") == 1
     assert "sim:none" in found.stderr

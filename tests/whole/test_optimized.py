@@ -20,6 +20,7 @@ def batches(checks: dict[Check, range], size: int) -> list:
             for check, seeds in checks.items() for start in range(0, len(seeds), size)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("check", "seeds"), batches(SHORT, BATCH))
 def test_levels_agree(check: Check, seeds: range) -> None:
     found = [text for seed in seeds if (text := check(seed))]

@@ -133,6 +133,7 @@ def halves(element: str) -> np.ndarray:
         DTYPES[element])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("element", ["float", "double"])
 @pytest.mark.parametrize("run", RUNS)
 def test_stores_of_half(run: Run, element: str) -> None:
@@ -190,6 +191,7 @@ def bits(array: np.ndarray) -> np.ndarray:
     return array.view(f"u{array.dtype.itemsize}")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("run", RUNS)
 def test_select_and_bitselect(run: Run, element: str) -> None:
@@ -233,6 +235,7 @@ def test_bits_as_the_size_of_something(run: Run) -> None:
     assert out.tolist() == [*data.view(np.int64).tolist(), 1 | 2 << 32, -1]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("run", RUNS)
 def test_shuffles_of_every_length(run: Run, element: str) -> None:

@@ -81,8 +81,8 @@ def test_the_seeds_are_valid(tmp_path: Path) -> None:
 
 
 def test_mutants(tmp_path: Path) -> None:
-    found = [what for seed in range(250) for what in check(seed, tmp_path)]
-    assert min(map(found.count, ("built", "refused"))) > 30
+    found = [what for seed in range(100) for what in check(seed, tmp_path)]
+    assert min(map(found.count, ("built", "refused"))) > 15
 
 
 @pytest.mark.slow

@@ -81,7 +81,8 @@ def test_what_is_not_merged() -> None:
         assert list(program.reasons.values())
 
 
-@pytest.mark.parametrize("options", [BF16, S8, ("-DIN=half", "-DOUT=float", "-DFLAGS=0")], ids=lambda one: one[0])
+@pytest.mark.thinned(2)
+@pytest.mark.parametrize("options", [BF16, ("-DIN=half", "-DOUT=float", "-DFLAGS=0"), S8], ids=lambda one: one[0])
 def test_ptx(options: tuple[str, ...]) -> None:
     """Of every form; the merged ones multiply by wgmma, and spill nothing, but for some addresses where threads of
     full work-groups copy."""
@@ -96,6 +97,7 @@ def test_ptx(options: tuple[str, ...]) -> None:
         assert made is None or made.spilled <= (200 if may_spill else 0), one
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("chip", ["sm_80", "sm_89", "sm_120a"])
 def test_ptx_without_wgmma(chip: str) -> None:
     """Merged as well; a warp copies, the others multiply by mma.sync."""

@@ -71,6 +71,7 @@ def built(case: Case) -> cm.Program:
     return cm.build(case.source, case.options)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", [name if name in SHORT else pytest.param(name, marks=SLOW) for name in NAMES])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_examples_and_kernels(case: Case, name: str) -> None:
@@ -79,6 +80,7 @@ def test_examples_and_kernels(case: Case, name: str) -> None:
         checked(found, may_spill=case.source.stem in SPILLED)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kernel", ["sub_groups", "work_groups", "atomics", "mathematics"])
 @pytest.mark.parametrize("name", NAMES)
 def test_groups_and_atomics(kernel: str, name: str) -> None:

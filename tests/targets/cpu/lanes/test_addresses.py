@@ -37,6 +37,7 @@ def between_guards() -> Iterator[np.ndarray]:
     del view
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kind", ["uchar", "ushort", "uint", "ulong"])
 def test_nothing_beside_is_accessed(kind: str, level: str, between_guards: np.ndarray,
@@ -69,6 +70,7 @@ INDICES = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", ["int", "uint", "size_t"])
 @pytest.mark.parametrize("index", INDICES)
 def test_indices(index: str, kind: str) -> None:

@@ -67,6 +67,7 @@ def shapes_of(m: int, n: int, k: int) -> tuple[tuple[int, int], ...]:
     return (m, k), (k, n), (m, n)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("level", ["avx512", "baseline"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("formats", FLOATS, ids="-".join)
@@ -74,6 +75,7 @@ def test_numbers_of_every_kind(formats: Formats, shape: tuple[int, int, int], le
     check(formats, level, *(any_bits(fmt, size) for fmt, size in zip(formats, shapes_of(*shape), strict=False)))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("spread", [1, 6, 13])
 @pytest.mark.parametrize("formats", FLOATS, ids="-".join)
 def test_cancellation_and_ties(formats: Formats, spread: int) -> None:

@@ -68,6 +68,7 @@ kernel void k(global const IN *A, global const IN *B, global OUT *C, local OUT *
     coop_mat_store(C + group * M * N, c, ROWS, N);
 }
 """
+pytestmark = pytest.mark.thinned(4)
 SIGNED = 15
 TYPES = {"float": (np.float32, "float", np.float32, 0), "half": (np.float16, "float", np.float32, 0),
          "double": (np.float64, "double", np.float64, 0), "char": (np.int8, "int", np.int32, SIGNED)}

@@ -42,6 +42,7 @@ def element_of(blocks: Blocks, bits: int, thread: int, register: int, part: int)
     return start[0] + thread // 4, (8 * start[1] + 32 * (thread % 4) + part * bits) // bits
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("component", COMPONENTS, ids=str)
 @pytest.mark.parametrize("use", [A, B, ACCUMULATOR])
 @pytest.mark.parametrize("layout", [ROW, COLUMN, PACKED])
