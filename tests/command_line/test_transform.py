@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coopmat.spirv import Module
+from coopmat.spirv.transform.passes import PASSES
 from tests.kit.command_line import coopmat, failure
 from tests.kit.paths import ROOT
 from tests.kit.spirv.case import kernel
@@ -35,13 +36,29 @@ def test_matrices_for_a_device(tmp_path: Path) -> None:
     assert coopmat("val", tmp_path / "k.spv", "--device", "sim:intel_gpu_pvc").returncode == 0
 
 
+def test_merged_work_groups(tmp_path: Path) -> None:
+    options = ["-DTM=16", "-DTN=16", "-DTK=32", "--passes", "merge", "--device", "sim:nvidia_gpu_sm_80", "-v"]
+    found = coopmat("opt", ROOT / "examples" / "gemm.cl", "-o", tmp_path / "k.spv", *options, "--merge", "2x3",
+                    "--work-group", "32,1,1")
+    assert "merge: kernel 'gemm': 3 x 2 x 1 neighbouring work-groups (along x, y, z) are one" in found.stderr
+    assert coopmat("val", tmp_path / "k.spv").returncode == 0
+    found = coopmat("opt", ROOT / "examples" / "gemm.cl", "-o", tmp_path / "k.spv", *options)
+    assert "kernel 'gemm' is not merged: it requires no work-group size, and none is given (--work-group)" in (
+        found.stderr)
+
+
 def test_what_is_refused(tmp_path: Path) -> None:
     (tmp_path / "k.cl").write_text(SOURCE)
     (tmp_path / "shader.spvasm").write_text("OpCapability Shader\nOpMemoryModel Logical GLSL450\n")
     (tmp_path / "wrong.spvasm").write_text(kernel("%sum = OpFAdd %uint %p0 %p0", parameters="%uint"))
     out = ("-o", tmp_path / "out.spv")
-    assert ("there is no pass 'inlin': the passes are inline, values, cut, fold, unroll, pack, parts, element-loops, "
-            "spaces, structure" in failure("opt", tmp_path / "k.cl", "-DONE=1", *out, "--passes", "inlin"))
+    known = ", ".join(one.name for one in PASSES)
+    assert (f"there is no pass 'inlin': the passes are {known}\n"
+            in failure("opt", tmp_path / "k.cl", "-DONE=1", *out, "--passes", "inlin"))
+    assert "--merge takes how many work-groups become one, down and across, such as 2x2; found '2'" in failure(
+        "opt", tmp_path / "k.cl", "-DONE=1", *out, "--merge", "2")
+    assert "--work-group takes X, Y and Z such as 16,16,16; found '16'" in failure(
+        "opt", tmp_path / "k.cl", "-DONE=1", *out, "--work-group", "16")
     assert "--tile takes M, N and K such as 16,16,16; found '16,16'" in failure(
         "opt", tmp_path / "k.cl", "-DONE=1", *out, "--tile", "16,16")
     assert "this is one of shaders" in failure("opt", tmp_path / "shader.spvasm", *out)

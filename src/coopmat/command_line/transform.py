@@ -20,7 +20,7 @@ from coopmat.spirv.transform.goal import Goal
 from coopmat.support.files import check_output, write_output
 
 TEXT_SUFFIX = ".spvasm"
-SIZES = 3  # M, N and K
+SIZES = 3  # M, N and K, or X, Y and Z
 KNOWN = "; ".join(f"{one.name}: {one.summary}" for one in passes.PASSES)
 
 
@@ -41,6 +41,11 @@ def optimize(
                                            "launched.")
                   ] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel for --to.")] = None,
+    merge: Annotated[str | None, typer.Option(metavar="RxC", help="How many work-groups the pass merge makes one, down "
+                                              "and across; 2x2 where nobody says.")] = None,
+    work_group: Annotated[str | None, typer.Option(metavar="X,Y,Z", help="The work-items of a work-group of the "
+                                                   "kernels that require no size, which the pass merge must know.")
+                          ] = None,
     verbose: Annotated[bool, typer.Option("-v", help="Print what each pass did, and what it did not and why.")] = False,
 ) -> None:
     """Transform a module of kernels, SPIR-V to SPIR-V."""
@@ -49,7 +54,9 @@ def optimize(
         raise Error(f"--to takes vulkan; found '{to}'")
     chosen = [] if to is not None and names is None else chosen
     target = device(device_name) if device_name is not None else None
-    goal = Goal(None if target is None else target.description, None if tile is None else _sizes(tile))
+    goal = Goal(None if target is None else target.description,
+                None if tile is None else _three("--tile", "M, N and K", tile), merge=_factors(merge),
+                work_group=None if work_group is None else _three("--work-group", "X, Y and Z", work_group))
     check_output(output, file)
     module, warnings = read_or_compile(file, build_options(context))
     if warnings:
@@ -68,9 +75,18 @@ def optimize(
                  else changed.to_bytes())
 
 
-def _sizes(text: str) -> tuple[int, int, int]:
+def _three(option: str, what: str, text: str) -> tuple[int, int, int]:
     parts = text.split(",")
     if len(parts) != SIZES or not all(re.fullmatch("[1-9][0-9]{0,4}", part.strip()) for part in parts):
-        raise Error(f"--tile takes M, N and K such as 16,16,16; found '{text}'")
-    m, n, k = map(int, parts)
-    return m, n, k
+        raise Error(f"{option} takes {what} such as 16,16,16; found '{text}'")
+    x, y, z = map(int, parts)
+    return x, y, z
+
+
+def _factors(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"([1-9]\d{0,2})x([1-9]\d{0,2})", text.strip())
+    if found is None:
+        raise Error(f"--merge takes how many work-groups become one, down and across, such as 2x2; found '{text}'")
+    return int(found[1]), int(found[2])

@@ -14,12 +14,15 @@ _BEHIND = frozenset({
 
 def scheduled(module: Module, text: str | None) -> Module:
     """The module with the value of ``-coopmat-schedule=``; itself without one."""
-    if text is None:
-        return module
+    return module if text is None else processed(module, f"{OPTION}{text}")
+
+
+def processed(module: Module, text: str) -> Module:
+    """The module with a note of how it was processed, or is to be."""
     rows = list(module.instructions)
     place = next((number for number, row in enumerate(rows) if row.opcode in _BEHIND or row.name.startswith("OpType")
                   or row.opcode == Op.Function), len(rows))
-    rows.insert(place, make(Op.ModuleProcessed, f"{OPTION}{text}"))
+    rows.insert(place, make(Op.ModuleProcessed, text))
     return module.with_instructions(rows)
 
 

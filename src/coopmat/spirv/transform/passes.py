@@ -20,6 +20,7 @@ from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.merge import merge
 from coopmat.spirv.transform.parts import parts
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
@@ -65,6 +66,8 @@ PASSES = (
     Pass("fold", "constants and branches on them are folded; what is unused or computed twice is removed", fold),
     Pass("unroll", "loops over arrays of cooperative matrices are written out", unroll, is_usual=False),
     Pass("pack", "cooperative matrices that lie side by side in memory become larger ones", pack, is_usual=False),
+    Pass("merge", "neighbouring work-groups become one with larger matrices; fewer are launched, with three more "
+         "arguments", merge, is_usual=False, is_launched_alike=False),
     Pass("parts", "kernels get parameters that tell which part of a launch they run", parts, is_usual=False,
          is_launched_alike=False),
     Pass("matrices", "cooperative matrices that the device has not are cut into its own, or become sub-group code",
