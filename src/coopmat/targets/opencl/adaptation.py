@@ -8,16 +8,26 @@ from dataclasses import dataclass, field
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.device_support import not_supported, unsupported_sub_group_sizes
+from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.sub_group_kernels import uses_sub_groups
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import ExecutionMode, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
+from coopmat.spirv.transform.goal import Goal
+from coopmat.spirv.transform.matrices import matrices
+from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.unsupported import reason_against
+from coopmat.targets.opencl import bfloat16
 from coopmat.targets.opencl.declarations import declared_for
+from coopmat.targets.opencl.matrices import matrix_support
 from coopmat.targets.opencl.options import OpenCLOptions
 from coopmat.targets.opencl.support import Support
+
+_SHARED = frozenset(op for op in Op if op.name.startswith(("CooperativeMatrix", "SubgroupMatrixMultiply",
+                                                           "Subgroup2DBlock")))
+"""Instructions whose work the work-items of a whole sub-group share."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +55,17 @@ def adapt(module: Module, description: DeviceDescription, support: Support, opti
     grouped = [name for name in module.kernel_signatures if uses_sub_groups(module, name)]
     if grouped and not support.sub_group_sizes:
         raise KernelNotSupported(f"the driver {support.device} has no sub-groups, which kernel '{grouped[0]}' uses")
+    whole = frozenset(name for name in grouped if any(row.opcode in _SHARED for row
+                                                      in reachable_instructions(module, name)))
+    if whole:
+        goal = Goal(driver=matrix_support(support, options))
+        module = matrices(with_loops(module), goal, notes.append)
+    module = bfloat16.replaced(module, support.device)
     if support.requires_sizes:
         module = _with_sizes(module, grouped, description.sub_group_sizes[0], notes)
-    return Adapted(declared_for(support.device, module), tuple(notes))
+    else:
+        module = _without_sizes(module)
+    return Adapted(declared_for(support.device, module), tuple(notes), whole=whole)
 
 
 def _refuse(module: Module, description: DeviceDescription, support: Support) -> None:
@@ -72,4 +90,14 @@ def _with_sizes(module: Module, kernels: list[str], size: int, notes: list[str])
     place = 1 + max(place for place, row in enumerate(editor.head) if row.opcode in (Op.EntryPoint, Op.ExecutionMode,
                                                                                      Op.ExecutionModeId))
     editor.head[place:place] = [make(Op.ExecutionMode, one, ExecutionMode.SubgroupSize, size) for one in left]
+    return editor.finish()
+
+
+def _without_sizes(module: Module) -> Module:
+    """The module whose kernels require no size, for a driver that takes no such requirement and has only that one."""
+    editor = Editor(module)
+    kept = [row for row in editor.head if row.opcode != Op.ExecutionMode or row.words[1] != ExecutionMode.SubgroupSize]
+    if len(kept) == len(editor.head):
+        return module
+    editor.head = kept
     return editor.finish()
