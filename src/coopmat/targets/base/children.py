@@ -38,6 +38,51 @@ class Ending:
         return self.reason
 
 
+class Child:
+    """A process that imports ``function``, named as ``package.module:function``, and answers jobs until it dies."""
+
+    def __init__(self, function: str, environment: Mapping[str, str] | None = None) -> None:
+        """Error if there is no interpreter to start."""
+        if not sys.executable:
+            raise Error("drivers are tried out in a Python process of their own, but sys.executable names no "
+                        "interpreter")
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process is
+        self._process = subprocess.Popen([sys.executable, "-P", "-m", __name__, function], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=self._log, env=_environment(environment))
+        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        threading.Thread(target=_serve, args=(self._process.stdin, self._process.stdout, self._jobs, self._inbox),
+                         daemon=True).start()
+        self.is_alive = True
+
+    def ask(self, job: Any, seconds: float) -> Any:
+        """The answer to a job, or an Ending, after which the process is no more."""
+        self._jobs.put(job)
+        try:
+            got = self._inbox.get(timeout=seconds)
+            if got is not None:
+                return pickle.loads(got)
+            return _ending(self._process.wait(timeout=seconds), self._log)
+        except (queue.Empty, subprocess.TimeoutExpired):
+            got = None
+            return Ending(f"did not end within {seconds:g} s")
+        finally:
+            if got is None:
+                self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        self.is_alive = False
+        self._process.kill()
+        self._process.wait()
+        self._jobs.put(_STOP)
+
+
+_STOP = object()
+
+
 def answers(function: str, jobs: Sequence[Any], *, seconds: float,
             environment: Mapping[str, str] | None = None) -> list[Any]:
     """What ``function``, named as ``package.module:function``, returns for each job, or an Ending.
@@ -45,11 +90,16 @@ def answers(function: str, jobs: Sequence[Any], *, seconds: float,
     Jobs and answers are pickled; an exception of the function is an answer, too, and raised by nobody. ``seconds``:
     that one job may take, the start of the child included. Error if there is no interpreter to start.
     """
-    if not sys.executable:
-        raise Error("drivers are tried out in a Python process of their own, but sys.executable names no interpreter")
     found: list[Any] = []
-    while len(found) < len(jobs):
-        found += _of_one_child(function, jobs[len(found):], seconds, environment)
+    child: Child | None = None
+    try:
+        for job in jobs:
+            if child is None or not child.is_alive:
+                child = Child(function, environment)
+            found.append(child.ask(job, seconds))
+    finally:
+        if child is not None and child.is_alive:
+            child.close()
     return found
 
 
@@ -58,37 +108,12 @@ def answer(function: str, job: Any, *, seconds: float, environment: Mapping[str,
     return answers(function, [job], seconds=seconds, environment=environment)[0]
 
 
-def _of_one_child(function: str, jobs: Sequence[Any], seconds: float,
-                  environment: Mapping[str, str] | None) -> list[Any]:
-    """The answers of one child: to all jobs, or up to the one that ended it."""
-    with tempfile.TemporaryFile() as log:
-        child = subprocess.Popen([sys.executable, "-P", "-m", __name__, function], stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE, stderr=log, env=_environment(environment))
-        assert child.stdin is not None
-        assert child.stdout is not None
-        inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=_serve, args=(child.stdin, child.stdout, jobs, inbox), daemon=True).start()
-        found: list[Any] = []
-        try:
-            while len(found) < len(jobs):
-                got = inbox.get(timeout=seconds)
-                if got is None:
-                    found.append(_ending(child.wait(timeout=seconds), log))
-                    break
-                found.append(pickle.loads(got))
-        except (queue.Empty, subprocess.TimeoutExpired):
-            found.append(Ending(f"did not end within {seconds:g} s"))
-        finally:
-            child.kill()
-            child.wait()
-    return found
-
-
-def _serve(stdin: IO[bytes], stdout: IO[bytes], jobs: Sequence[Any], inbox: queue.SimpleQueue[Any]) -> None:
+def _serve(stdin: IO[bytes], stdout: IO[bytes], jobs: queue.SimpleQueue[Any],
+           inbox: queue.SimpleQueue[bytes | None]) -> None:
     """Send the jobs and pass the answers on; None at the child's end."""
     try:
         with stdin, stdout:
-            for job in jobs:
+            while (job := jobs.get()) is not _STOP:
                 _write(stdin, pickle.dumps(job))
                 message = _read(stdout)
                 inbox.put(message)

@@ -14,9 +14,12 @@ from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import ExecutionMode, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
+from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
+from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.values import values
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.unsupported import reason_against
 from coopmat.targets.opencl import bfloat16
@@ -59,13 +62,23 @@ def adapt(module: Module, description: DeviceDescription, support: Support, opti
                                                       in reachable_instructions(module, name)))
     if whole:
         goal = Goal(driver=matrix_support(support, options))
-        module = matrices(with_loops(module), goal, notes.append)
+        module = with_loops(module)
+        for one in (inline, values, fold):
+            module = one(module, goal, _unheard)
+        module = matrices(module, goal, notes.append)
+        for one in (inline, values, fold):
+            module = one(module, goal, _unheard)
+        module = Editor(module).finish()
     module = bfloat16.replaced(module, support.device)
     if support.requires_sizes:
         module = _with_sizes(module, grouped, description.sub_group_sizes[0], notes)
     else:
         module = _without_sizes(module)
     return Adapted(declared_for(support.device, module), tuple(notes), whole=whole)
+
+
+def _unheard(_: str) -> None:
+    """What passes tell that is not about the driver."""
 
 
 def _refuse(module: Module, description: DeviceDescription, support: Support) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,11 +10,13 @@ from coopmat.diagnostics import CompileError, Diagnostic, Error, LaunchError
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
+from coopmat.targets.base.children import Ending
 from coopmat.targets.base.dump import dump
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.opencl.adaptation import Adapted, adapt
+from coopmat.targets.opencl.host.compiling import Compiled, Refused, build, compiled
 from coopmat.targets.opencl.host.context import Context, context
-from coopmat.targets.opencl.host.driver import code_name, errors, started
+from coopmat.targets.opencl.host.driver import errors, started
 from coopmat.targets.opencl.host.launch import Plan
 from coopmat.targets.opencl.options import OpenCLOptions
 from coopmat.targets.opencl.support import Support
@@ -53,42 +53,39 @@ class OpenCLProgram:
         dump("module", "spv", lambda: spirv)
         name = key("opencl binary", self.support.device.identity, repr(sorted(self.support.settings.items())),
                    self.options.build_options, spirv)
-        cl, own = started(), self.context
-        content = self.cache.get(name)
-        if content is not None:
+        binary = self.cache.get(name)
+        if binary is not None:
             try:
-                return self._compiled(cl.Program(own.context, [own.device], [pickle.loads(content)]))
-            except (cl.Error, MemoryError):  # of another build of the driver: it is compiled anew
+                return self._loaded(binary)
+            except Error:  # of another build of the driver: it is compiled anew
                 self.cache.remove(name)
-        with errors("SPIR-V for the driver", Error):
-            program = cl.Program(own.context, spirv)
-        try:
-            self._compiled(program)
-        except (cl.Error, MemoryError) as error:
-            raise self._refused(program, error) from None
-        try:
-            binary, = program.binaries
-            self.cache.put(name, pickle.dumps(bytes(binary)))
-        except (cl.Error, MemoryError, ValueError, TypeError):  # a driver that gives none
-            pass
-        return program
-
-    def _compiled(self, program: Any) -> Any:
-        """The program, compiled. pyopencl's warnings of what compilers say beside errors are shown to nobody."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", started().CompilerWarning)
-            return program.build(options=self.options.build_options)
-
-    def _refused(self, program: Any, error: Any) -> CompileError:
-        """What the driver's compiler says about the module."""
+        found = compiled(self.support.device, spirv, self.options.build_options, self.support.settings)
+        if not isinstance(found, Compiled):
+            raise self._refused(found)
+        if found.binary is not None:
+            self.cache.put(name, found.binary)
+            return self._loaded(found.binary)
         cl, own = started(), self.context
-        try:
-            log = str(program.get_build_info(own.device, cl.program_build_info.LOG)).strip()
-        except (cl.Error, MemoryError):
-            log = ""
-        words = f":\n{log[:LONGEST_LOG]}" if log else " and says nothing more"
-        return CompileError([Diagnostic("error", f"the driver {own.described} does not compile the program "
-                                        f"(CL_{code_name(error.code)}){words}", None)])
+        with errors("a module that the driver has compiled before", Error):
+            return build(cl.Program(own.context, spirv), self.options.build_options)
+
+    def _loaded(self, binary: bytes) -> Any:
+        """The driver's program from a binary of it. Error if the driver does not take it."""
+        cl, own = started(), self.context
+        with errors("a program that the driver has compiled", Error):
+            return build(cl.Program(own.context, [own.device], [binary]), self.options.build_options)
+
+    def _refused(self, found: Refused | Ending | Exception) -> CompileError:
+        """What became of the module in the driver's compiler."""
+        if isinstance(found, Refused):
+            log = f":\n{found.log[:LONGEST_LOG]}" if found.log else " and says nothing more"
+            text = f"does not compile the program (CL_{found.status}){log}"
+        elif isinstance(found, Ending):
+            log = f":\n{found.log}" if found.log else ""
+            text = f"does not survive the program: the process of its compiler {found}{log}"
+        else:
+            text = f"does not compile the program: {found}"
+        return CompileError([Diagnostic("error", f"the driver {self.support.device} {text}", None)])
 
     # --- launching --------------------------------------------------------------------
 
