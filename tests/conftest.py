@@ -74,6 +74,12 @@ def _lavapipe() -> bool:
     return vulkan.python() is not None
 
 
+def _vulkan_registry() -> bool:
+    from tests.kit.oracles import vulkan_registry
+
+    return vulkan_registry.path() is not None
+
+
 def _intel_amx() -> bool:
     from tests.kit.oracles import intel_runtime
 
@@ -127,6 +133,7 @@ ORACLES = {
     "dap-python": (lambda: importlib.util.find_spec("dap") is not None, "a client of the Debug Adapter Protocol: pip "
                    "install dap-python; with debugpy and jsonschema, messages are checked by the protocol's schema"),
     "lavapipe": (_lavapipe, "Mesa's Vulkan drivers, from Debian's sid: make oracles, on Debian"),
+    "vulkan-registry": (_vulkan_registry, "Khronos's vk.xml: the package libvulkan-dev, which make oracles unpacks"),
     "oclgrind-tests": (_oclgrind_tests, "a checkout of github.com/jrprice/Oclgrind, named by COOPMAT_OCLGRIND"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }

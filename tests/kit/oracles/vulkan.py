@@ -19,7 +19,7 @@ from tests.kit.oracles.debian import LIBRARIES, Unavailable, unpack
 
 SUITE = "sid"
 PACKAGES = ("mesa-vulkan-drivers", "libvulkan1", "vulkan-validationlayers", "mesa-drm-shim", "spirv-tools",
-            "glslang-tools")
+            "glslang-tools", "libvulkan-dev")
 DRIVERS = {"lavapipe": "lvp", "radv": "radeon", "nvk": "nouveau"}
 """How we call Mesa's drivers → how the packages' files call them."""
 SHIMS = {"radv": ("libamdgpu_noop_drm_shim.so", "AMDGPU_GPU_ID"),

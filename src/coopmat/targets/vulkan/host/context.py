@@ -53,7 +53,7 @@ class Recorder:
 
 
 class Ticket:
-    """A submission. seconds: how long the device worked on it, when that is done. ticks: when it began and ended, by
+    """A submission. ticks: when it began and ended, by
     the device's clock, in nanoseconds; None where it has no clock. kept: what it works with."""
 
     def __init__(self, context: Context, number: int, recorder: Recorder, what: str, kept: Sequence[Any]) -> None:
@@ -69,8 +69,14 @@ class Ticket:
         if self.ticks is None:
             return self.submitted_at, self.ended_at
         start, end = (round(tick + self.context.clock_offset) for tick in self.ticks)
-        late = max(self.submitted_at - start, 0)
-        return start + late, end + late
+        start = max(start, self.submitted_at)
+        return start, max(start, end)
+
+    @property
+    def seconds(self) -> float:
+        """How long the device worked on it, by its own clock if it has one; it is done."""
+        start, end = self.ticks or self.times
+        return (end - start) * 1e-9
 
     def poll(self) -> bool:
         """Whether it is done."""

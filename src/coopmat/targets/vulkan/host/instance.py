@@ -34,9 +34,17 @@ class Instance:
         if _forks.is_child:
             raise Error(FORKED)
         _forks.is_started = True
-        base = loader()
         self.messages: list[str] = []
-        layers = [LAYER] if validates else []
+        with _only(drivers):
+            self.handle = self._created(validates)
+            self.commands = of_instance(self.handle)
+            if validates:
+                self.commands.handle("CreateDebugUtilsMessengerEXT", self.handle, ctypes.byref(self._messenger()))
+            self.physical: list[int] = self.commands.listed("EnumeratePhysicalDevices", self.handle,
+                                                            kind=lambda count: (ctypes.c_void_p * count)())
+
+    def _created(self, validates: bool) -> int:
+        base = loader()
         if validates:
             _check_layer(base)
         known = {one.extensionName.decode() for one in base.listed(
@@ -46,14 +54,9 @@ class Instance:
         application = make("ApplicationInfo", pApplicationName="coopmat", pEngineName="coopmat", apiVersion=LEAST_API)
         wanted = make("InstanceCreateInfo", after=self._messenger() if validates else None,
                       flags=_PORTABILITY_FLAG if PORTABILITY in extensions else 0, pApplicationInfo=application,
-                      **_names("Layer", layers), **_names("Extension", extensions))
-        with _only(drivers):
-            self.handle = base.handle("CreateInstance", ctypes.byref(wanted))
-        self.commands = of_instance(self.handle)
-        if validates:
-            self.commands.handle("CreateDebugUtilsMessengerEXT", self.handle, ctypes.byref(self._messenger()))
-        self.physical: list[int] = self.commands.listed("EnumeratePhysicalDevices", self.handle,
-                                                        kind=lambda count: (ctypes.c_void_p * count)())
+                      **_names("Layer", [LAYER] if validates else []), **_names("Extension", extensions))
+        made: int = base.handle("CreateInstance", ctypes.byref(wanted))
+        return made
 
     def _messenger(self) -> Any:
         severity = vk.DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | vk.DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT

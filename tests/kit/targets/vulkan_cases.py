@@ -1,0 +1,324 @@
+"""What runs on ``vulkan:0`` in a process that sees lavapipe, with the validation layer where it is switched on."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from coopmat import sycl
+from coopmat.targets.vulkan.api import constants as vk
+from coopmat.targets.vulkan.api.failures import failure
+from tests.kit.paths import EXAMPLES
+
+VALIDATES = bool(os.environ.get("VK_INSTANCE_LAYERS"))
+
+
+@cache
+def _device(**options: Any) -> cm.Device:
+    return cm.device("vulkan:0", options=cm.VulkanOptions(validation=VALIDATES, **options))
+
+
+def _kernel(source: str, name: str = "k") -> cm.Kernel:
+    return cm.build(source, device=_device()).kernel(name)
+
+
+def _run(source: str, size: Any, local: Any, *arguments: Any) -> cm.Event:
+    return cm.Queue(_device()).enqueue(_kernel(source), size, local, *arguments).wait()
+
+
+def _raises(error: type[BaseException], words: str, action: Callable[[], object]) -> None:
+    with pytest.raises(error, match=re.escape(words)):
+        action()
+
+
+# --------------------------------------------------------------------------- kernels and arguments
+
+
+def products() -> None:
+    random = np.random.default_rng(1)
+    options = ("-DIN=half", "-DOUT=float", "-DFLAGS=CLK_COOPERATIVE_MATRIX_OPERAND_NONE")
+    for name, dtype, out, more in (("gemm", np.int8, np.int32, ()), ("gemm_blocked", np.int8, np.int32, ()),
+                                   ("gemm", np.float16, np.float32, options)):
+        program = cm.build(EXAMPLES / f"{name}.cl", ("-DTM=8", "-DTN=8", "-DTK=8", *more), device=_device())
+        block = 8 if name == "gemm" else 16
+        a = random.integers(-9, 9, (64, 32)).astype(dtype)
+        b = random.integers(-9, 9, (32, 96)).astype(dtype)
+        c = np.zeros((64, 96), out)
+        cm.Queue(_device()).enqueue(program.kernel("gemm"), (96 // block * 8, 64 // block), (8, 1), a, b, c, 96,
+                                    32).wait()
+        assert (c == a.astype(out) @ b.astype(out)).all(), name
+
+
+def scalars_of_every_type() -> None:
+    source = """kernel void k(global double *o, char a, uchar b, short c, ushort d, int e, uint f, long g, ulong h,
+                              float i, double j, float3 l) {
+        o[0] = a; o[1] = b; o[2] = c; o[3] = d; o[4] = e; o[5] = f; o[6] = g; o[7] = h; o[8] = i; o[9] = j;
+        o[10] = l.x; o[11] = l.y; o[12] = l.z; }"""
+    found = np.zeros(13)
+    _run(source, 1, 1, found, -3, 200, -30000, 60000, -2**31, 2**32 - 1, -2**52, 2**52, 0.5, 1e300,
+         np.array([1, 2, 3], np.float32))
+    assert found.tolist() == [-3, 200, -30000, 60000, -2**31, 2**32 - 1, -2**52, 2**52, 0.5, 1e300, 1, 2, 3]
+
+
+def halves() -> None:
+    found = np.arange(64, dtype=np.float16)
+    _run("kernel void k(global half *p, half h) { p[get_global_id(0)] *= h; }", 64, 8, found, 1.5)
+    assert (found == (np.arange(64) * 1.5).astype(np.float16)).all()
+
+
+def local_arguments() -> None:
+    source = """kernel void k(global const int *x, global int *y, local int *s, local char *t) {
+        size_t l = get_local_id(0), n = get_local_size(0);
+        s[l] = x[get_global_id(0)]; t[l] = (char)l;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        y[get_global_id(0)] = s[n - 1 - l] + t[n - 1 - l]; }"""
+    x = np.arange(128, dtype=np.int32)
+    for size in (8, 32, 64):
+        y = np.zeros_like(x)
+        _run(source, 128, size, x, y, cm.local(4 * size), cm.local(size))
+        expected = x.reshape(-1, size)[:, ::-1] + np.arange(size)[::-1]
+        assert (y.reshape(-1, size) == expected).all()
+
+
+def null_pointers_and_const_ones() -> None:
+    source = "kernel void k(global const int *x, global int *y) { y[get_global_id(0)] = x ? x[get_global_id(0)] : -1; }"
+    x, y = np.arange(16, dtype=np.int32), np.zeros(16, np.int32)
+    x.flags.writeable = False
+    _run(source, 16, 8, x, y)
+    assert (y == x).all()
+    _run(source, 16, 8, None, y)
+    assert (y == -1).all()
+
+
+def arrays_that_overlap() -> None:
+    source = "kernel void k(global const int *x, global int *y) { size_t i = get_global_id(0); y[i] = x[i] + 1; }"
+    for start in range(4):  # at places of every alignment
+        memory = np.arange(100, dtype=np.int32)
+        _run(source, 32, 8, memory[start:start + 32], memory[start + 32:start + 64])
+        assert (memory[start + 32:start + 64] == np.arange(start, start + 32) + 1).all()
+        same = np.arange(32, dtype=np.int32)
+        _run(source, 32, 8, same, same)
+        assert (same == np.arange(32) + 1).all()
+
+
+def large_arguments() -> None:
+    """More than push constants hold."""
+    count = 60
+    parameters = ", ".join(f"long a{n}" for n in range(count))
+    source = f"kernel void k(global long *o, {parameters}) {{ {''.join(f'o[{n}] = a{n};' for n in range(count))} }}"
+    found = np.zeros(count, np.int64)
+    _run(source, 1, 1, found, *range(100, 100 + count))
+    assert (found == np.arange(100, 100 + count)).all()
+
+
+def large_grids() -> None:
+    """More work-groups than the driver takes at once."""
+    source = """kernel void k(global uint *o, global ulong *sizes) {
+        o[get_global_id(0)] = get_group_id(0) + 1;
+        if (get_global_id(0) == 0) { sizes[0] = get_num_groups(0); sizes[1] = get_global_size(0); } }"""
+    groups = 70000
+    found, sizes = np.zeros(8 * groups, np.uint32), np.zeros(2, np.uint64)
+    _run(source, 8 * groups, 8, found, sizes)
+    assert (found == np.arange(8 * groups) // 8 + 1).all()
+    assert sizes.tolist() == [groups, 8 * groups]
+
+
+def three_dimensions() -> None:
+    source = """kernel void k(global int *o) {
+        size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+        o[(z * get_global_size(1) + y) * get_global_size(0) + x] = get_group_id(0) + 10 * get_group_id(1)
+            + 100 * get_group_id(2); }"""
+    found = np.zeros((4, 6, 16), np.int32)
+    _run(source, (16, 6, 4), (8, 3, 2), found)
+    z, y, x = np.indices(found.shape)
+    assert (found == x // 8 + 10 * (y // 3) + 100 * (z // 2)).all()
+
+
+def variables_of_the_program() -> None:
+    program = cm.build("""constant int table[4] = {2, 3, 5, 7}; global int counter = 40;
+        kernel void first(global int *o) { counter += table[3]; o[0] = counter; }
+        kernel void second(global int *o) { counter += table[1]; o[0] = counter; }""", device=_device())
+    found, queue = np.zeros(1, np.int32), cm.Queue(_device())
+    seen = []
+    for name in ("first", "second", "first"):
+        queue.enqueue(program.kernel(name), 1, 1, found).wait()
+        seen.append(int(found[0]))
+    assert seen == [47, 50, 57], seen
+
+
+def printing() -> None:
+    import contextlib
+    import io
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        _run('kernel void k(int n) { printf("%d %s %.2f\\n", n, "times", 1.5); }', 2, 2, 7)
+    assert text.getvalue() == "7 times 1.50\n" * 2, text.getvalue()
+
+
+# --------------------------------------------------------------------------- memory, queues, events
+
+
+def memory_of_the_device() -> None:
+    queue = cm.Queue(_device())
+    kernel = _kernel("kernel void k(global int *p, int n) { p[get_global_id(0)] += n; }")
+    memory = cm.malloc_device[sycl.int32](64, queue)
+    assert (memory.to_host() == 0).all()
+    queue.memcpy(memory, np.arange(64, dtype=np.int32), 256)
+    queue.enqueue(kernel, 64, 8, memory, 5)
+    queue.enqueue(kernel, 32, 8, memory + 32, 1)
+    expected = np.arange(64) + 5 + (np.arange(64) >= 32)
+    assert (memory.to_host() == expected).all()
+    target = np.zeros(64, np.int32)
+    queue.memcpy(target, memory, 256).wait()
+    assert (target == expected).all()
+    queue.fill(memory, 7, 10)
+    queue.memset(memory + 20, 1, 7)
+    found = memory.to_host()
+    assert (found[:10] == 7).all()
+    assert found.view(np.uint8)[80:88].tolist() == [1] * 7 + [0]
+    other = cm.malloc_device[sycl.int32](64, queue)
+    queue.memcpy(other + 1, memory, 40).wait()
+    assert (other.to_host()[:12] == [0, *[7] * 10, 0]).all()
+    cm.free(memory, queue)
+    _raises(cm.LaunchError, "was freed", lambda: queue.enqueue(kernel, 64, 8, memory, 5))
+
+
+def memory_that_both_reach() -> None:
+    queue = cm.Queue(_device())
+    kernel = _kernel("kernel void k(global int *p) { p[get_global_id(0)] *= 2; }")
+    for make in (cm.malloc_shared, cm.malloc_host):
+        memory = make[sycl.int32](64, queue)
+        memory[:] = np.arange(64)
+        event = queue.enqueue(kernel, 64, 8, memory)
+        event.wait()
+        queue.enqueue(kernel, 32, 8, memory[32:]).wait()
+        assert (memory == np.arange(64) * np.where(np.arange(64) < 32, 2, 4)).all()
+    del memory
+    gc.collect()
+
+
+def events() -> None:
+    queue, other = cm.Queue(_device()), cm.Queue(_device())
+    kernel = _kernel("""kernel void k(global float *p) { float x = p[get_global_id(0)];
+        for (int i = 0; i < 20000; i++) x = x * 1.0001f + 1.0f; p[get_global_id(0)] = x; }""")
+    memory = cm.malloc_device[sycl.float32](256, queue)
+    before = time.perf_counter_ns()
+    first = queue.enqueue(kernel, 256, 64, memory)
+    second = other.enqueue(kernel, 256, 64, memory)
+    other.wait_for(first)
+    second.wait()
+    after = time.perf_counter_ns()
+    assert first.is_complete
+    assert second.is_complete
+    assert 0 < first.elapsed < 60
+    assert before <= first.submitted_at <= first.started_at <= first.ended_at
+    assert first.ended_at <= second.started_at + 1000
+    assert second.ended_at <= after
+    sycl_info = sycl.info.event_profiling
+    assert first.get_profiling_info(sycl_info.command_end) == first.ended_at
+    launch = queue.prepare(kernel, 256, 64, memory)
+    assert launch().wait().elapsed > 0
+    times = cm.do_bench(lambda: queue.enqueue(kernel, 256, 64, memory))
+    assert times > 0
+
+
+def threads() -> None:
+    kernel = _kernel("kernel void k(global int *p) { p[get_global_id(0)] += 1; }")
+    arrays = [np.zeros(64, np.int32) for _ in range(4)]
+
+    def work(array: np.ndarray) -> None:
+        queue = cm.Queue(_device())
+        for _ in range(20):
+            queue.enqueue(kernel, 64, 8, array).wait()
+
+    workers = [threading.Thread(target=work, args=(array,)) for array in arrays]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert all((array == 20).all() for array in arrays)
+
+
+# --------------------------------------------------------------------------- what is refused
+
+
+def too_much_memory() -> None:
+    queue = cm.Queue(_device())
+    _raises(cm.LaunchError, "malloc_device: 1099511627776 bytes", lambda: cm.malloc_device(1 << 40, queue))
+    kernel = _kernel("kernel void k(global int *p, local int *s) { p[0] = s[0]; }")
+    _raises(cm.LaunchError, "bytes of local memory", lambda: queue.enqueue(kernel, 8, 8, np.zeros(8, np.int32),
+                                                                            cm.local(1 << 20)))
+    found = np.zeros(8, np.int32)  # nothing was lost
+    queue.enqueue(kernel, 8, 8, found, cm.local(64)).wait()
+
+
+def sizes_that_do_not_fit() -> None:
+    kernel = _kernel("kernel void k(global int *p) { p[0] = 1; }")
+    _raises(cm.LaunchError, "at most 1024", lambda: cm.Queue(_device()).enqueue(kernel, 2048, 2048,
+                                                                                np.zeros(1, np.int32)))
+
+
+def sub_groups_of_other_sizes() -> None:
+    source = "__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *p) { p[0] = 1; }"
+    _raises(cm.KernelNotSupported, "16", lambda: _run(source, 16, 16, np.zeros(1, np.int32)))
+
+
+def memory_of_others() -> None:
+    kernel = _kernel("kernel void k(global int *p) { p[0] = 1; }")
+
+    class Elsewhere:
+        __cuda_array_interface__ = {"data": (4096, False), "shape": (8,), "typestr": "<i4", "version": 3}
+
+    _raises(cm.LaunchError, "vulkan:0 reaches its own", lambda: cm.Queue(_device()).enqueue(kernel, 8, 8, Elsewhere()))
+
+
+def what_there_is_not() -> None:
+    program = cm.build("kernel void k(global int *p) { p[0] = 1; }", device=_device())
+    _raises(cm.Error, "gives no assembly", lambda: program.asm)
+    _raises(cm.Error, "no NVIDIA GPU", lambda: program.ptx)
+    _raises(cm.Error, "no stream", lambda: cm.Queue(_device(), stream=1))
+    _raises(cm.Error, "graphs are of NVIDIA", lambda: cm.Queue(_device()).graph())
+    _raises(cm.Error, "show vulkan:0 only", lambda: cm.device("vulkan:7"))
+    _raises(cm.Error, "VulkanOptions", lambda: cm.device("vulkan:0", options=cm.CpuOptions()))
+    _raises(cm.Error, "timeout must be", lambda: cm.VulkanOptions(timeout=-1))
+
+
+def what_it_is() -> None:
+    device = _device()
+    assert device.name == "vulkan:0"
+    assert "llvmpipe" in device.architecture
+    assert device.is_cpu()
+    assert device.sub_group_sizes == (8,)
+    assert cm.device().name == os.environ.get("COOPMAT_DEVICE", "cpu")  # it is no GPU
+    native = [row for row in device.matrix_combinations if row.native]
+    assert ("sint8", "sint8", "sint32", "sint32") in {row.types for row in native}
+    assert device in cm.devices() or VALIDATES
+
+
+# --------------------------------------------------------------------------- at last: what ends all use of the device
+
+
+def zz_a_lost_device() -> None:
+    """The driver is made to say so."""
+    device = cm.device("vulkan:0", options=cm.VulkanOptions(validation=VALIDATES, printf_limit=100))
+    context, kernel = device.gpu, _kernel("kernel void k(global int *p) { p[0] = 1; }")  # type: ignore[attr-defined]
+    queue, memory = cm.Queue(device), np.zeros(8, np.int32)
+
+    def lost(*_: Any) -> int:
+        raise failure(vk.ERROR_DEVICE_LOST, "vkQueueSubmit")
+
+    context.commands.QueueSubmit = lost
+    _raises(cm.LaunchError, "kernel 'k'", lambda: queue.enqueue(kernel, 8, 8, memory))
+    _raises(cm.LaunchError, "cannot be used any more", lambda: queue.enqueue(kernel, 8, 8, memory))
+    _raises(cm.LaunchError, "cannot be used any more", lambda: cm.malloc_device(8, queue))
