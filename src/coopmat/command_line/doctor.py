@@ -31,7 +31,7 @@ SHOWN_FEATURES = ("amx-", "avx", "fma", "f16c", "sse4.2", "neon", "sve", "dotpro
 """Beginnings of the names of the features that matter to kernels."""
 
 PACKAGES: dict[str, str] = {
-    "pyopencl": "comparisons with OpenCL drivers, in the tests (pip install coopmat[opencl])",
+    "pyopencl": "devices of OpenCL's drivers (pip install coopmat[opencl])",
     "torch": "kernels as operators of PyTorch (pip install coopmat[torch])",
     "pytest": "the tests (pip install coopmat[test])",
 }
@@ -192,6 +192,14 @@ def _gpu(found: Device) -> Finding:
                                      f"{gpu.memory / 2**30:.0f} GiB")
 
 
+def _opencl(_: str) -> Iterator[Finding]:
+    from coopmat.command_line.opencl_drivers import lines
+
+    states: dict[bool | None, State] = {True: "ok", False: "no", None: "absent"}
+    for what, works, text in lines():
+        yield Finding(what, states[works], text)
+
+
 def _cache(name: str) -> Iterator[Finding]:
     found = find_cache()
     if found.folder is None:
@@ -229,6 +237,7 @@ CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "kernels on the CPU": _kernels,
     "devices": _devices,
     "NVIDIA's GPUs": _gpus,
+    "OpenCL's drivers": _opencl,
     "cache": _cache,
     "optional packages": _optional_packages,
     "optional programs": _programs,

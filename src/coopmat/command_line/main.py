@@ -126,7 +126,14 @@ def show_devices(
         shown = [one.to_json() for one in chosen]
         print(json.dumps(shown[0] if name is not None else shown, indent=1))
         return
-    console().print(_one_device(chosen[0]) if name is not None else _device_table(chosen))
+    if name is not None:
+        console().print(_one_device(chosen[0]))
+        return
+    console().print(_device_table(chosen))
+    from coopmat.command_line import opencl_drivers  # imported late: it asks the drivers
+
+    for other, reason in opencl_drivers.unusable():
+        print(f"{other} cannot be used: {reason}")
 
 
 def _one_device(shown: Device) -> Table:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import KernelNotSupported, LaunchError
@@ -15,16 +16,17 @@ from coopmat.spirv.grammar import ExecutionMode, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.fold import fold
-from coopmat.spirv.transform.goal import Goal
+from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
+from coopmat.spirv.transform.matrices.passing import sub_group_size
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.values import values
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.unsupported import reason_against
 from coopmat.targets.opencl import bfloat16
 from coopmat.targets.opencl.declarations import declared_for
-from coopmat.targets.opencl.matrices import matrix_support
+from coopmat.targets.opencl.matrices import PACKED_B, matrix_support, native_combinations, native_module
 from coopmat.targets.opencl.options import OpenCLOptions
 from coopmat.targets.opencl.support import Support
 
@@ -36,12 +38,14 @@ _SHARED = frozenset(op for op in Op if op.name.startswith(("CooperativeMatrix", 
 @dataclass(frozen=True)
 class Adapted:
     """A module for a driver. notes: what was done to it, and why. local_bytes: of each kernel that takes local memory
-    as a last argument, bytes for a sub-group. whole: the kernels whose work-groups are whole sub-groups."""
+    as a last argument, bytes for a sub-group. whole: the kernels whose work-groups are whole sub-groups. otherwise:
+    makes another form, for a driver whose compiler does not take this one."""
 
     module: Module
     notes: tuple[str, ...] = ()
     local_bytes: Mapping[str, int] = field(default_factory=dict)
     whole: frozenset[str] = frozenset()
+    otherwise: Callable[[], Adapted] | None = None
 
     def check_work_group(self, name: str, geometry: Geometry) -> None:
         """LaunchError for a kernel with matrices whose last sub-group would be a part."""
@@ -54,27 +58,66 @@ class Adapted:
 def adapt(module: Module, description: DeviceDescription, support: Support, options: OpenCLOptions) -> Adapted:
     """The module for a driver. Raises KernelNotSupported for what can neither be taken nor replaced."""
     _refuse(module, description, support)
-    notes: list[str] = []
     grouped = [name for name in module.kernel_signatures if uses_sub_groups(module, name)]
     if grouped and not support.sub_group_sizes:
         raise KernelNotSupported(f"the driver {support.device} has no sub-groups, which kernel '{grouped[0]}' uses")
     whole = frozenset(name for name in grouped if any(row.opcode in _SHARED for row
                                                       in reachable_instructions(module, name)))
-    if whole:
-        goal = Goal(driver=matrix_support(support, options))
-        module = with_loops(module)
-        for one in (inline, values, fold):
-            module = one(module, goal, _unheard)
-        module = matrices(module, goal, notes.append)
-        for one in (inline, values, fold):
-            module = one(module, goal, _unheard)
-        module = Editor(module).finish()
-    module = bfloat16.replaced(module, support.device)
+    notes: list[str] = []
     if support.requires_sizes:
         module = _with_sizes(module, grouped, description.sub_group_sizes[0], notes)
-    else:
+    if not whole:
+        return _finished(module, support, notes, whole, {})
+    module = with_loops(module)
+    for one in _BEFORE:
+        module = one(module, Goal(), _unheard)
+    found = _natively(module, support, options, notes, whole)
+    plain = partial(_plainly, module, support, tuple(notes), whole)
+    return plain() if found is None else replace(found, otherwise=plain)
+
+
+def _natively(module: Module, support: Support, options: OpenCLOptions, notes: list[str],
+              whole: frozenset[str]) -> Adapted | None:
+    """The module with matrices that the driver computes; None, and a note why, if it cannot have any."""
+    rows = native_combinations(support, options)
+    if not rows:
+        return None
+    layouts, = set(rows.values()) if len(set(rows.values())) == 1 else (PACKED_B,)
+    chosen = [row for row, one in rows.items() if one == layouts]
+    said: list[str] = []
+    goal = Goal(driver=matrix_support(support, chosen))
+    try:
+        native = matrices(module, goal, said.append)
+        if not any(True for _ in native.of_opcode(Op.TypeCooperativeMatrixKHR)):
+            return None
+        packed = native_module(native, support, layouts, sub_group_size(native, matrix_support(support, chosen)))
+        return _finished(Editor(packed.module).finish(), support, [*notes, *said], whole, packed.local_bytes)
+    except KernelNotSupported as error:
+        notes.append(f"matrices are sub-group code, as those of the driver do not take {error.message}")
+        return None
+
+
+def _plainly(module: Module, support: Support, notes: tuple[str, ...], whole: frozenset[str]) -> Adapted:
+    """The module with sub-group code in the place of all matrices."""
+    said = list(notes)
+    goal = Goal(driver=matrix_support(support, ()))
+    module = matrices(module, goal, said.append)
+    for one in _BEFORE:
+        module = one(module, goal, _unheard)
+    return _finished(Editor(module).finish(), support, said, whole, {})
+
+
+def _finished(module: Module, support: Support, notes: list[str], whole: frozenset[str],
+              local_bytes: Mapping[str, int]) -> Adapted:
+    """The module with what the driver takes in the place of bf16 numbers, and with declarations that it takes."""
+    module = bfloat16.replaced(module, support.device)
+    if not support.requires_sizes:
         module = _without_sizes(module)
-    return Adapted(declared_for(support.device, module), tuple(notes), whole=whole)
+    return Adapted(declared_for(support.device, module), tuple(notes), local_bytes, whole)
+
+
+_BEFORE: tuple[Callable[[Module, Goal, Say], Module], ...] = (inline, values, fold)
+"""What makes matrices, and the components of those that become sub-group code, values."""
 
 
 def _unheard(_: str) -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coopmat.spirv.analysis.types import BFLOAT16_ENCODING, FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import Capability, Op
+from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
 from coopmat.targets.opencl.host.description import DriverDevice
 
+_BF16 = FloatType(16, BFLOAT16_ENCODING)
+_FLAGS = (Flags.MatrixAAndBBFloat16ComponentsINTEL, Flags.MatrixCBFloat16ComponentsINTEL,
+          Flags.MatrixResultBFloat16ComponentsINTEL)
 _CONVERSIONS = (Op.ConvertBF16ToFINTEL, Op.ConvertFToBF16INTEL)
 
 
@@ -18,13 +23,33 @@ def replaced(module: Module, device: DriverDevice) -> Module:
     """The module without what the driver does not say it has: the type, and its conversions."""
     capabilities = device.spirv_capabilities or frozenset()
     if Capability.BFloat16TypeKHR not in capabilities:
-        module = without_bfloat16(module)
+        module = without_bfloat16(_with_flags(module))
     has_conversions = Capability.BFloat16ConversionINTEL in capabilities
     if has_conversions or not any(row.opcode in _CONVERSIONS for row in module.instructions):
         return module
     editor = Editor(module)
     editor.rewrite_functions(lambda row: _converted(editor, row) if row.opcode in _CONVERSIONS else None)
     return editor.finish()
+
+
+def _with_flags(module: Module) -> Module:
+    """The module whose products of bf16 matrices say that the integers in them are bf16."""
+    types = TypeTable(module, 1)
+
+    def change(row: Instruction) -> Iterator[Instruction] | None:
+        if row.opcode != Op.CooperativeMatrixMulAddKHR:
+            return None
+        flags = row.words[3] if len(row.words) > 3 else 0
+        for flag, value in zip(_FLAGS, (row.words[0], row.words[2], row.result_id or 0), strict=True):
+            kind = types[module.definition(value).type_id or 0]
+            flags |= flag if isinstance(kind, MatrixType) and kind.component == _BF16 else 0
+        return iter([make(Op.CooperativeMatrixMulAddKHR, *row.words[:3], *([flags] if flags else []),
+                          type_id=row.type_id, result_id=row.result_id)])
+
+    editor = Editor(module)
+    editor.rewrite_functions(change)
+    return Module([*editor.head, *editor.functions], version=module.version, generator=module.generator,
+                  bound=module.bound, schema=module.schema)
 
 
 def _converted(editor: Editor, row: Instruction) -> Iterator[Instruction]:

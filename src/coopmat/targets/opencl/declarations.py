@@ -12,7 +12,8 @@ from coopmat.targets.opencl.host.description import DriverDevice, Version
 
 UNLISTED = frozenset({Capability.CooperativeMatrixKHR})
 """Capabilities that drivers take without listing them: whether they do what they stand for, verdicts say."""
-UNDECLARED = frozenset({Capability.PackedCooperativeMatrixINTEL})
+UNDECLARED = frozenset({Capability.PackedCooperativeMatrixINTEL,
+                        Capability.CooperativeMatrixBFloat16ComponentTypeINTEL})
 """Capabilities that drivers refuse although they have what they stand for: the module does not declare them."""
 _UNDECLARED_EXTENSIONS = frozenset({"SPV_INTEL_joint_matrix"})
 FIRST_WITH_ALL_INTERFACES: Version = (1, 4)
@@ -29,8 +30,7 @@ def declared_for(device: DriverDevice, module: Module) -> Module:
         names = ", ".join(one.spelling for one in lacking)
         raise KernelNotSupported(f"the driver {device} does not take the SPIR-V capabilit"
                                  f"{'y' if len(lacking) == 1 else 'ies'} {names}, which the program needs")
-    keeps = device.lacks(Capability.PackedCooperativeMatrixINTEL)
-    rows = [row for row in module.instructions if not (keeps and _is_undeclared(row))]
+    rows = [row for row in module.instructions if not _is_undeclared(device, row)]
     return _in_version(device, Module(rows, version=module.version, generator=module.generator, bound=module.bound,
                                       schema=module.schema))
 
@@ -45,10 +45,12 @@ def lacking_capabilities(device: DriverDevice, module: Module) -> list[Capabilit
     return sorted(declared - known - UNLISTED - UNDECLARED)
 
 
-def _is_undeclared(row: Instruction) -> bool:
+def _is_undeclared(device: DriverDevice, row: Instruction) -> bool:
     if row.opcode == Op.Capability:
-        return row.words[0] in UNDECLARED
-    return row.opcode == Op.Extension and row.operands[0].value in _UNDECLARED_EXTENSIONS
+        return row.words[0] in UNDECLARED and device.lacks(Capability(row.words[0]))
+    if row.opcode != Op.Extension or row.operands[0].value not in _UNDECLARED_EXTENSIONS:
+        return False
+    return device.spirv_extensions is not None and row.operands[0].value not in device.spirv_extensions
 
 
 def _in_version(device: DriverDevice, module: Module) -> Module:

@@ -2,26 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from coopmat.devices import Combination
-from coopmat.spirv.grammar import Capability
+from coopmat.diagnostics import KernelNotSupported
+from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.grammar import Capability, CooperativeMatrixUse, Op
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.goal import EXTENSIONS, MatrixSupport, Moves
-from coopmat.targets.base.matrix_probe import Layouts, MatrixProbe
+from coopmat.targets.base.matrix_probe import ROW_MAJOR, Layouts, MatrixProbe
 from coopmat.targets.opencl.host.description import DriverDevice
 from coopmat.targets.opencl.options import OpenCLOptions
+from coopmat.targets.opencl.packing import Packed, why_not, with_packed_b
 from coopmat.targets.opencl.support import Support, candidates
+from coopmat.targets.opencl.verdicts import Verdict
 
-LAYOUTS: tuple[Layouts, ...] = ((0, 2, 0, 0), (0, 0, 0, 0))
+PACKED_B: Layouts = (0, 2, 0, 0)
+LAYOUTS: tuple[Layouts, ...] = (PACKED_B, ROW_MAJOR)
 """Of A, B, C and D, that a product is tried with: B in VNNI order, as Intel's runtime for CPUs wants it, and all by
 rows."""
+_PLAIN = frozenset({Op.Load, Op.Store, Op.Phi, Op.Undef, Op.Variable, Op.CompositeConstruct, Op.ConstantComposite,
+                    Op.ConstantNull, Op.CopyObject})
+"""What drivers do with matrices as with any value."""
 
 
-def matrix_support(support: Support, options: OpenCLOptions) -> MatrixSupport:
-    """What the driver has for matrices, as the pass that replaces the others takes it."""
+def matrix_support(support: Support, rows: Sequence[Combination]) -> MatrixSupport:
+    """What the driver has for matrices, as the pass that replaces the others takes it: ``rows`` are its own."""
     device = support.device
-    return MatrixSupport(f"the driver {device}", (), extensions=EXTENSIONS & (device.spirv_extensions or frozenset()),
+    return MatrixSupport(f"the driver {device}", tuple(rows),
+                         extensions=EXTENSIONS & (device.spirv_extensions or frozenset()),
                          sub_group_size=support.sub_group_sizes[0], moves=_moves(device))
+
+
+def native_module(module: Module, support: Support, layouts: Layouts, sub_group_size: int) -> Packed:
+    """A module whose matrices the driver computes if they are loaded and stored in these layouts. KernelNotSupported,
+    with the reason, for one that does other things with them."""
+    types = TypeTable(module, 1)
+    for function in module.functions:
+        for row in (row for block in function.blocks for row in block.instructions):
+            reason = _reason_against(module, types, row)
+            if reason is not None:
+                raise KernelNotSupported(reason)
+    if layouts != PACKED_B:
+        return Packed(module, {})
+    reason = why_not(module)
+    if reason is not None:
+        raise KernelNotSupported(reason)
+    return with_packed_b(module, sub_group_size)
+
+
+def _reason_against(module: Module, types: TypeTable, row: Instruction) -> str | None:
+    """Why the driver may not do what an instruction does with a matrix."""
+    if row.opcode == Op.CooperativeMatrixMulAddKHR or row.opcode in _PLAIN:
+        return None
+    place = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2}.get(Op(row.opcode))
+    if place is not None:
+        matrix = types[row.type_id or module.definition(row.words[1]).type_id or 0]
+        is_b = isinstance(matrix, MatrixType) and matrix.use == CooperativeMatrixUse.MatrixBKHR
+        layout = module.constant_value(row.words[place])
+        return None if is_b or layout == Layout.RowMajorKHR else f"{row.name} of a matrix that does not lie by rows"
+    operands = [module.definition(word).type_id for word in row.ids() if module.defines(word)]
+    for type_id in filter(None, [row.type_id, *operands]):
+        if module.definition(type_id).opcode == Op.TypeCooperativeMatrixKHR:
+            return f"{row.name} on a matrix"
+    return None
 
 
 def _moves(device: DriverDevice) -> Moves:
@@ -43,17 +89,23 @@ _MOVES: tuple[tuple[Moves, tuple[Capability, ...], set[str]], ...] = (
 """Ways, best first, each with the capabilities that a driver lists, or the extensions of one that lists none."""
 
 
-def native_combinations(support: Support, options: OpenCLOptions) -> Iterator[Combination]:
-    """The combinations of the tables that the driver computes."""
+def native_combinations(support: Support, options: OpenCLOptions) -> dict[Combination, Layouts]:
+    """The combinations of the tables that the driver computes, and in which layouts."""
+    return {row: layouts for row, verdict, layouts in trials_of(support, options) if verdict.works}
+
+
+def trials_of(support: Support, options: OpenCLOptions) -> list[tuple[Combination, Verdict, Layouts]]:
+    """What came of the combinations that the driver may have; none of them is tried if none is wanted."""
     if not options.native_matrices or not support.sub_group_sizes:
-        return
+        return []
     rows = candidates(support.device)
-    proven: set[Combination] = set()
+    found: dict[Combination, tuple[Verdict, Layouts]] = {}
     for layouts in LAYOUTS:
-        waiting = [row for row in rows if row not in proven]
-        found = support.matrices([_probe(support, row, layouts) for row in waiting])
-        proven.update(row for row, verdict in zip(waiting, found, strict=True) if verdict.works)
-    yield from (row for row in rows if row in proven)
+        waiting = [row for row in rows if row not in found or not found[row][0].works]
+        verdicts = support.matrices([_probe(support, row, layouts) for row in waiting])
+        found.update((row, (verdict, layouts)) for row, verdict in zip(waiting, verdicts, strict=True)
+                     if verdict.works or row not in found)
+    return [(row, *found[row]) for row in rows]
 
 
 def _probe(support: Support, row: Combination, layouts: Layouts) -> MatrixProbe:

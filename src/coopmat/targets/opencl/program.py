@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from coopmat.devices import DeviceDescription
@@ -48,7 +49,10 @@ class OpenCLProgram:
 
     @cached_property
     def _built(self) -> Any:
-        """The driver's program. CompileError, with the driver's log, if it refuses the module."""
+        """The driver's program. CompileError, with the driver's log, if it refuses the module in all of its forms."""
+        return self._compiled()
+
+    def _compiled(self) -> Any:
         spirv = self.adapted.module.to_bytes()
         dump("module", "spv", lambda: spirv)
         name = key("opencl binary", self.support.device.identity, repr(sorted(self.support.settings.items())),
@@ -61,7 +65,13 @@ class OpenCLProgram:
                 self.cache.remove(name)
         found = compiled(self.support.device, spirv, self.options.build_options, self.support.settings)
         if not isinstance(found, Compiled):
-            raise self._refused(found)
+            error = self._refused(found)
+            if self.adapted.otherwise is None:
+                raise error
+            note = f"matrices are sub-group code, as {str(error).removeprefix('error: ').splitlines()[0]}"
+            other = self.adapted.otherwise()
+            self.adapted = replace(other, notes=(*other.notes, note))
+            return self._compiled()
         if found.binary is not None:
             self.cache.put(name, found.binary)
             return self._loaded(found.binary)
@@ -124,8 +134,8 @@ class OpenCLProgram:
         signature = self.signatures[name]
         geometry = Geometry.checked(signature, global_size, local_size, global_offset,
                                     signature.sub_group_size or self.sub_group_size)
-        self.adapted.check_work_group(name, geometry)
         own, built = self.context, self._built
+        self.adapted.check_work_group(name, geometry)
         with errors(f"kernel '{name}'"):
             kernel = started().Kernel(built, name)
         in_place = self.options.host_memory and self.support.works_in_place

@@ -17,6 +17,7 @@ from coopmat.diagnostics import KernelNotSupported
 from coopmat.support.cache import find_cache, key
 from coopmat.targets.base.children import Ending
 from coopmat.targets.base.matrix_probe import KERNEL, MatrixProbe
+from coopmat.targets.opencl import bfloat16
 from coopmat.targets.opencl.declarations import declared_for
 from coopmat.targets.opencl.host.description import DriverDevice
 from coopmat.targets.opencl.host.trial import Trial, launched
@@ -55,7 +56,7 @@ def matrix_verdicts(device: DriverDevice, probes: Sequence[MatrixProbe],
 
 def _matrix_trial(device: DriverDevice, probe: MatrixProbe) -> Trial:
     """A launch of one product. KernelNotSupported if the driver says that it lacks what the module needs."""
-    module = declared_for(device, probe.module())
+    module = declared_for(device, bfloat16.replaced(probe.module(), device))
     size = (probe.sub_group_size,)
     return Trial(module.to_bytes(), KERNEL, size, size, tuple(probe.arguments()))
 

@@ -18,16 +18,17 @@ _WORD = 32
 _SHIFTS = range(-5, 6)
 
 
-def lane_variable(editor: FunctionEditor) -> int:
-    """The Input variable with the number of a work-item in its sub-group, in the interface of every kernel."""
+def lane_variable(editor: FunctionEditor, builtin: BuiltIn = BuiltIn.SubgroupLocalInvocationId) -> int:
+    """The Input variable of a built-in word, such as the number of a work-item in its sub-group, in the interface of
+    every kernel."""
     variable = next((row.words[0] for row in editor.head if row.opcode == Op.Decorate
-                     and row.words[1:] == (Decoration.BuiltIn, BuiltIn.SubgroupLocalInvocationId)), None)
+                     and row.words[1:] == (Decoration.BuiltIn, builtin)), None)
     if variable is None:
         pointer = editor.type_pointer(StorageClass.Input, editor.unique(Op.TypeInt, _WORD, 0))
         row = editor.row(Op.Variable, pointer, StorageClass.Input)
         editor.head.append(row)
         variable = row.result_id or 0
-        editor.annotate([make(Op.Decorate, variable, Decoration.BuiltIn, BuiltIn.SubgroupLocalInvocationId)])
+        editor.annotate([make(Op.Decorate, variable, Decoration.BuiltIn, builtin)])
     interfaces = {entry.function_id: entry.interface for entry in editor.module.entry_points}
     editor.head = [_with_interface(row, variable) if row.opcode == Op.EntryPoint
                    and variable not in interfaces[row.words[1]] else row for row in editor.head]
