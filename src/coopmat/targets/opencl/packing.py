@@ -19,7 +19,7 @@ from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
-from coopmat.spirv.transform.matrices.lanes import lane_variable
+from coopmat.spirv.transform.matrices.lanes import input_variable
 
 ARGUMENT_STRINGS = "kernel_arg_type."
 _ORDER = MemorySemantics.AcquireRelease | MemorySemantics.WorkgroupMemory
@@ -90,7 +90,8 @@ class _Packing:
 
     def done(self) -> Packed:
         editor, local_bytes = self.editor, dict[str, int]()
-        self.lane, self.number = lane_variable(editor), lane_variable(editor, BuiltIn.SubgroupId)
+        self.lane = input_variable(editor, BuiltIn.SubgroupLocalInvocationId)
+        self.number = input_variable(editor, BuiltIn.SubgroupId)
         names = {entry.function_id: entry.name for entry in self.module.entry_points}
         for body in editor.bodies:
             loads = [row for row in body.rows() if _is_load_of_b(self.types, row)]

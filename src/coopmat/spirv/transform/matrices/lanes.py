@@ -18,25 +18,30 @@ _WORD = 32
 _SHIFTS = range(-5, 6)
 
 
-def lane_variable(editor: FunctionEditor, builtin: BuiltIn = BuiltIn.SubgroupLocalInvocationId) -> int:
-    """The Input variable of a built-in word, such as the number of a work-item in its sub-group, in the interface of
-    every kernel."""
+def input_variable(editor: FunctionEditor, built_in: BuiltIn) -> int:
+    """The Input variable with a number of the work-item, in the interface of every kernel."""
     variable = next((row.words[0] for row in editor.head if row.opcode == Op.Decorate
-                     and row.words[1:] == (Decoration.BuiltIn, builtin)), None)
+                     and row.words[1:] == (Decoration.BuiltIn, built_in)), None)
     if variable is None:
         pointer = editor.type_pointer(StorageClass.Input, editor.unique(Op.TypeInt, _WORD, 0))
         row = editor.row(Op.Variable, pointer, StorageClass.Input)
         editor.head.append(row)
         variable = row.result_id or 0
-        editor.annotate([make(Op.Decorate, variable, Decoration.BuiltIn, builtin)])
-    interfaces = {entry.function_id: entry.interface for entry in editor.module.entry_points}
-    editor.head = [_with_interface(row, variable) if row.opcode == Op.EntryPoint
-                   and variable not in interfaces[row.words[1]] else row for row in editor.head]
+        editor.annotate([make(Op.Decorate, variable, Decoration.BuiltIn, built_in)])
+    add_to_interfaces(editor, variable)
     return variable
 
 
-def _with_interface(row: Instruction, variable: int) -> Instruction:
-    return Instruction(row.opcode, None, None, (*row.words, variable), row.offset, row.context)
+def add_to_interfaces(editor: FunctionEditor, variable: int) -> None:
+    """Name a variable in the interface of every kernel."""
+    for place, row in enumerate(editor.head):
+        if row.opcode == Op.EntryPoint and variable not in _interface(row):
+            editor.head[place] = Instruction(row.opcode, None, None, (*row.words, variable), row.offset, row.context)
+
+
+def _interface(row: Instruction) -> tuple[int, ...]:
+    """The variables in the interface of an entry point: what stands behind its name."""
+    return tuple(row.words[place] for place in row.id_places()[1:])
 
 
 @dataclass
@@ -46,6 +51,7 @@ class Lanes:
     editor: FunctionEditor
     size: int
     variable: int
+    sub_group: int
     moves: Moves
     start: list[Instruction] = field(default_factory=list)
     known: dict[object, int] = field(default_factory=dict)
@@ -70,8 +76,16 @@ class Lanes:
     @property
     def lane(self) -> int:
         """The work-item's number, of 32 bits."""
-        found = self._let(Op.Load, self.editor.definition(self.editor.definition(self.variable).type_id or 0).words[1],
-                          self.variable)
+        return self._loaded(self.variable)
+
+    @property
+    def start_in_work_group(self) -> int:
+        """How many work-items the sub-groups before this one have."""
+        return self._let(Op.IMul, self.uint, self._loaded(self.sub_group), self.number(self.size))
+
+    def _loaded(self, variable: int) -> int:
+        found = self._let(Op.Load, self.editor.definition(self.editor.definition(variable).type_id or 0).words[1],
+                          variable)
         type_id = self.editor.definition(found).type_id or 0
         return found if type_id == self.uint else self._let(Op.UConvert, self.uint, found)
 

@@ -10,13 +10,14 @@ import numpy as np
 from coopmat.devices.lane_layout import Indices
 from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type, TypeTable
 from coopmat.spirv.edit.functions import Body, FunctionEditor, with_words
+from coopmat.spirv.edit.linker import ALL_VARIABLES
 from coopmat.spirv.grammar import Decoration, MemorySemantics, Op, StorageClass
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.grids import Grid
 from coopmat.spirv.transform.cut.rewriting import Cut, Rewriting
 from coopmat.spirv.transform.goal import MatrixSupport
-from coopmat.spirv.transform.matrices.lanes import Lanes
+from coopmat.spirv.transform.matrices.lanes import Lanes, add_to_interfaces
 from coopmat.spirv.transform.matrices.layout import Chosen, Spread
 
 INT4 = IntType(4)
@@ -45,11 +46,26 @@ class Components(Grid):
 
 @dataclass
 class Plain(Cut):
-    """A module whose matrices become sub-group code. ``lane``: the variable with a work-item's number."""
+    """A module whose matrices become sub-group code. ``lane``, ``sub_group``: the variables with the number of a
+    work-item and with that of its sub-group; ``arrays``: those in local memory by their elements' types."""
 
     support: MatrixSupport = field(kw_only=True)
     lanes: int = field(kw_only=True)
     lane: int = field(kw_only=True)
+    sub_group: int = field(kw_only=True)
+    arrays: dict[int, int] = field(default_factory=dict)
+
+    def shared(self, type_id: int) -> int:
+        """An array in local memory with a value of this type for each work-item of a work-group."""
+        if type_id not in self.arrays:
+            editor = self.editor
+            array = editor.unique(Op.TypeArray, type_id, editor.constant(self.support.work_group_items))
+            row = editor.row(Op.Variable, editor.type_pointer(StorageClass.Workgroup, array), StorageClass.Workgroup)
+            editor.head.append(row)
+            self.arrays[type_id] = row.result_id or 0
+            if editor.module.version >= ALL_VARIABLES:
+                add_to_interfaces(editor, self.arrays[type_id])
+        return self.arrays[type_id]
 
     def components(self, type_id: int | None) -> Components | None:
         """The components of a matrix type that becomes plain."""
@@ -65,7 +81,7 @@ class Lowering(Rewriting):
     def __init__(self, cut: Plain, body: Body) -> None:
         super().__init__(cut, body)
         self.table: TypeTable = cut.table
-        self.lanes = Lanes(cut.editor, cut.lanes, cut.lane, cut.support.moves)
+        self.lanes = Lanes(cut.editor, cut.lanes, cut.lane, cut.sub_group, cut.support.moves)
         self.blocks: list[Block] = []
         self.split: dict[int, int] = {}
         self._first = 0
@@ -235,7 +251,21 @@ class Lowering(Rewriting):
         """The value of the work-item with a number."""
         if self.lanes.moves == "intel":
             return self.let(Op.SubgroupShuffleINTEL, type_id, value, lane)
+        if self.lanes.moves == "local":
+            return self._by_local_memory(value, lane, type_id)
         return self.let(Op.GroupNonUniformShuffle, type_id, self.lanes.scope, value, lane)
+
+    def _by_local_memory(self, value: int, lane: int, type_id: int) -> int:
+        """The same where work-items can only leave their values in local memory for the others."""
+        shared, start = self.cut.shared(type_id), self.lanes.start_in_work_group
+        part = self.editor.type_pointer(StorageClass.Workgroup, type_id)
+        own, other = (self.let(Op.AccessChain, part, shared, self.let(Op.IAdd, self.uint, start, number))
+                      for number in (self.lanes.lane, lane))
+        self.do(Op.Store, own, value)
+        self.synchronize(own)
+        found = self.let(Op.Load, type_id, other)
+        self.synchronize(own)
+        return found
 
 
 Handler = Callable[[Lowering, Instruction], bool]

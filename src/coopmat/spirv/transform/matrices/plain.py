@@ -13,8 +13,8 @@ from coopmat.spirv.edit.functions import (
     remove_unreachable,
     rename_parent,
 )
+from coopmat.spirv.grammar import BuiltIn, Op
 from coopmat.spirv.grammar import ExecutionMode as Mode
-from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut import memory as variables
@@ -24,7 +24,7 @@ from coopmat.spirv.transform.cut.rewriting import Rewriting
 from coopmat.spirv.transform.goal import MatrixSupport
 from coopmat.spirv.transform.matrices import memory, operations, products
 from coopmat.spirv.transform.matrices.intel import ALONE
-from coopmat.spirv.transform.matrices.lanes import lane_variable
+from coopmat.spirv.transform.matrices.lanes import input_variable
 from coopmat.spirv.transform.matrices.lowering import INT4, Components, Handler, Lowering, Plain, new_components
 
 HANDLERS: Mapping[int, Handler] = {
@@ -70,10 +70,12 @@ class _Lowered(Splitting):
         self.handlers = {**HANDLERS, **others}  # type: ignore[dict-item]
         self.branching = _BRANCHING | set(others)
         is_for_lanes = bool(grids) or not ALONE.issuperset(others)
-        lane = lane_variable(editor) if is_for_lanes else 0
+        lane = input_variable(editor, BuiltIn.SubgroupLocalInvocationId) if is_for_lanes else 0
+        by_memory = is_for_lanes and support.moves == "local"
+        sub_group = input_variable(editor, BuiltIn.SubgroupId) if by_memory else 0
         super().__init__(editor, grids)
         self.cut = Plain(editor, self.cut.table, self.cut.grids, self.cut.constants, self.cut.annotations,
-                         support=support, lanes=lanes, lane=lane)
+                         support=support, lanes=lanes, lane=lane, sub_group=sub_group)
         if is_for_lanes:
             _require_size(editor, lanes)
 

@@ -2,7 +2,8 @@
 
 Each work-item computes its own components of the result: for each k it takes the elements of A and of B from the
 work-items that hold them and adds their product. Integers are computed modulo the width of the result, so they are
-exact. Floats begin with C and add the products of ascending k, in 32 bits (in 64 where an element has 64), and are
+exact; with saturation, too, unless A*B by itself is more than the result can hold, where SPIR-V leaves the result
+undefined. Floats begin with C and add the products of ascending k, in 32 bits (in 64 where an element has 64), and are
 rounded to the result's format once, at the end: the error is at most (K + 1) * 2**-24 * (sum of |a*b| and |c|) before
 that (2**-53 of 64 bits). Products of fp16, bf16 and tf32 are exact in 32 bits.
 """
@@ -196,16 +197,18 @@ def _product_bits(to: Lowering, use: MultiplyAccumulate, row: Instruction) -> in
 def _added_saturating(to: Lowering, product: int, addend: int, use: MultiplyAccumulate, numbers: Numbers,
                       type_id: int, result: int) -> None:
     """The exact sum of a product and C, clamped to what the result can hold."""
-    d = format_of(use.formats[3])
+    c, d = (format_of(name) for name in use.formats[2:])
     other = widened(to, addend, use.formats[2], numbers)
     total = to.let(Op.IAdd, numbers.type_id, product, other)
-    if numbers.bits == d.bits and max(format_of(name).bits for name in use.formats[:2]) <= _NARROW_BITS:
-        clamped = _clamped(to, (product, other, total), format_of(use.formats[2]).is_signed, d.is_signed, numbers)
-    elif numbers.bits == d.bits:
+    is_narrow = max(format_of(name).bits for name in use.formats[:2]) <= _NARROW_BITS
+    if numbers.bits == d.bits and not is_narrow:
         clamped = _without_overflow(to, product, other, total, d.is_signed, numbers)
+    elif numbers.bits in (c.bits, d.bits):
+        clamped = _clamped(to, (product, other, total), c.is_signed, d.is_signed or d.bits < numbers.bits, numbers)
     else:
         clamped = total
-        for op, limit in ((Op.SGreaterThan, int(d.max_value)), (Op.SLessThan, int(d.min_value))):
+    for op, limit in ((Op.SGreaterThan, int(d.max_value)), (Op.SLessThan, int(d.min_value))):
+        if d.bits < numbers.bits:
             bound = to.constant(limit, numbers.bits)
             clamped = to.let(Op.Select, numbers.type_id, to.let(op, to.bool, clamped, bound), bound, clamped)
     narrowed(to, clamped, use.formats[3], numbers, type_id, result)
