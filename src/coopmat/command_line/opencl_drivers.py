@@ -75,6 +75,8 @@ def _proven(name: str, support: Support) -> Iterator[Line]:
         if not verdict.works:
             yield f"{name} sub-groups", False, f"size {size}, which the driver says it has: {verdict}"
     yield _verdict(f"{name} host memory", "kernels work on arrays of the host in place", support.in_place_verdict)
+    if sizes:
+        yield _verdict(f"{name} barriers", "sub-groups wait for their own work-items only", support.barrier_verdict)
     for row, verdict, layouts in trials_of(support, OpenCLOptions()):
         how = ", B packed" if verdict.works and layouts == PACKED_B else ""
         yield _verdict(f"{name} matrix", f"{row}{how}", verdict)

@@ -24,7 +24,7 @@ from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.values import values
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.unsupported import reason_against
-from coopmat.targets.opencl import bfloat16
+from coopmat.targets.opencl import assertions, barriers, bfloat16
 from coopmat.targets.opencl.declarations import declared_for
 from coopmat.targets.opencl.matrices import PACKED_B, matrix_support, native_combinations, native_module
 from coopmat.targets.opencl.options import OpenCLOptions
@@ -58,6 +58,7 @@ class Adapted:
 def adapt(module: Module, description: DeviceDescription, support: Support, options: OpenCLOptions) -> Adapted:
     """The module for a driver. Raises KernelNotSupported for what can neither be taken nor replaced."""
     _refuse(module, description, support)
+    module = assertions.resolved(module)
     grouped = [name for name in module.kernel_signatures if uses_sub_groups(module, name)]
     if grouped and not support.sub_group_sizes:
         raise KernelNotSupported(f"the driver {support.device} has no sub-groups, which kernel '{grouped[0]}' uses")
@@ -113,6 +114,10 @@ def _finished(module: Module, support: Support, notes: list[str], whole: frozens
     module = bfloat16.replaced(module, support.device)
     if not support.requires_sizes:
         module = _without_sizes(module)
+    without = barriers.without_barriers(module)
+    if without is not module and not support.barrier_verdict.works:
+        module = without
+        notes.append("barriers of sub-groups order memory only: those of the driver are of whole work-groups")
     return Adapted(declared_for(support.device, module), tuple(notes), local_bytes, whole)
 
 

@@ -14,6 +14,7 @@ from coopmat.spirv.grammar import BuiltIn, ExecutionMode, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.matrix_probe import MatrixProbe
+from coopmat.targets.opencl import barriers
 from coopmat.targets.opencl.declarations import declared_for
 from coopmat.targets.opencl.host.description import FINE_SYSTEM, DriverDevice
 from coopmat.targets.opencl.host.discovery import described
@@ -81,6 +82,12 @@ class Support:
     def _size_trial(self, required: int | None) -> Trial:
         module = declared_for(self.device, _writes_sizes(required))
         return Trial(module.to_bytes(), _KERNEL, (2 * _ITEMS,), (_ITEMS,), (np.full(2 * _ITEMS, -1, np.int32),))
+
+    @cached_property
+    def barrier_verdict(self) -> Verdict:
+        """Whether the sub-groups of a work-group may meet different numbers of their barriers."""
+        trial = barriers.trial(self.device, self.sub_group_sizes[0], self.requires_sizes)
+        return verdicts(self.device, [trial], [barriers.is_right], self.settings)[0]
 
     # --- memory -----------------------------------------------------------------------
 
