@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass
-
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -15,77 +11,7 @@ from coopmat.targets.cpu.features import VARIABLE as FEATURES
 from coopmat.targets.cpu.host.launch import MergedPlan
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
-
-SOURCE = """
-#define M(rows, columns, use) \\
-    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
-#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
-#define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
-OUT relu(OUT x) { return x > 0 ? x : 0; }
-kernel void gemm(global const IN *a, global const IN *b, global const OUT *bias, global OUT *c, int m, int n, int k)
-{
-    size_t row = get_group_id(1) * (RM * TM), column = get_group_id(0) * (RN * TN);
-    OUT M(TM, TN, ACCUMULATOR) sums[RM][RN];
-    for (int i = 0; i < RM; i++)
-        for (int j = 0; j < RN; j++)
-            sums[i][j] = START;
-    for (int at = 0; at < k; at += TK)
-        for (int i = 0; i < RM; i++)
-            for (int j = 0; j < RN; j++) {
-                size_t top = row + i * TM, left = column + j * TN;
-                IN M(TM, TK, A) x = BY_COLUMNS_A ? coop_mat_load(a + top + (size_t)at * m, COLUMN, m)
-                                                 : coop_mat_load(a + top * k + at, ROW, k);
-                IN M(TK, TN, B) y = BY_COLUMNS_B ? coop_mat_load(b + at + left * k, COLUMN, k)
-                                                 : coop_mat_load(b + (size_t)at * n + left, ROW, n);
-                sums[i][j] = coop_matmul_add(x, y, sums[i][j], FLAGS);
-            }
-    for (int i = 0; i < RM; i++)
-        for (int j = 0; j < RN; j++) {
-            OUT M(TM, TN, ACCUMULATOR) sum = sums[i][j];
-            END;
-            coop_mat_store(c + (row + i * TM) * n + column + j * TN, sum, ROW, n);
-        }
-}
-"""
-TYPES = {"char": (np.int8, "int", np.int32, 15), "uchar": (np.uint8, "int", np.int32, 12),
-         "short": (np.int16, "int", np.int32, 15), "half": (np.float16, "float", np.float32, 0),
-         "__bf16": (ml_dtypes.bfloat16, "float", np.float32, 0), "float": (np.float32, "float", np.float32, 0),
-         "double": (np.float64, "double", np.float64, 0)}
-"""Type of A and B → its numpy type, C's, its numpy type, which operands have a sign."""
-STARTS = ("coop_mat_init(0)", "coop_mat_load(bias + (row + i * TM) * n + column + j * TN, ROW, n)")
-ENDS = ("", "sum = sum * (OUT)3", "sum = coop_mat_apply(sum, relu)")
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A kernel's options, its sizes, and how many of its work-groups become one."""
-
-    element: str
-    options: tuple[str, ...]
-    sizes: tuple[int, int, int]
-    grid: tuple[int, int]
-    start: int
-    end: int
-    columns: tuple[bool, bool]
-    merge: str
-    threads: int
-
-
-def drawn(seed: int) -> Drawn:
-    chance = random.Random(seed)
-    element = chance.choice(list(TYPES))
-    tile = [chance.choice((8, 16, 24, 32)) for _ in range(2)]
-    depth = chance.choice((8, 16, 32, 64))
-    blocks, grid = ([chance.randint(1, most) for _ in range(2)] for most in (2, 6))
-    start, end = chance.randrange(len(STARTS)), chance.randrange(len(ENDS))
-    columns = chance.random() < 0.4, chance.random() < 0.4
-    options = {"IN": element, "OUT": TYPES[element][1], "FLAGS": TYPES[element][3], "TM": tile[0], "TN": tile[1],
-               "TK": depth, "RM": blocks[0], "RN": blocks[1], "START": STARTS[start], "END": ENDS[end],
-               "BY_COLUMNS_A": int(columns[0]), "BY_COLUMNS_B": int(columns[1])}
-    m, n = (grid[place] * blocks[place] * tile[place] for place in range(2))
-    return Drawn(element, tuple(f"-D{name}={value}" for name, value in options.items()),
-                 (m, n, depth * chance.randint(1, 9)), (grid[0], grid[1]), start, end, columns,
-                 f"{chance.randint(1, 5)}x{chance.randint(1, 5)}", chance.randint(1, 3))
+from tests.kit.fuzz.products import SOURCE, TYPES, drawn
 
 
 def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -236,3 +162,22 @@ def test_strips_are_those_of_the_launch() -> None:
     square = np.ascontiguousarray(a[:, :N])
     queue.enqueue(kernel, (N, N // 16), (16, 1), square, square, out, bias, np.int32(N), np.int32(N)).wait()
     np.testing.assert_array_equal(out, square.astype(np.int32) @ square.astype(np.int32))
+
+
+def test_blocks_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel runs as it is, and it is said why."""
+    monkeypatch.setenv(VARIABLE, "99x99")
+    source = PRELUDE
+    for name, text in USUAL.items():
+        source = source.replace(name, text, 1)
+    device = cm.device("cpu")
+    program = cm.build(source, device=device)
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (N, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
+    out, bias = np.zeros((N, N), np.int32), np.zeros(N, np.int32)
+    for _ in range(2):
+        out[:] = 0
+        cm.Queue(device).enqueue(program.kernel("k"), (N, N // 16), (16, 1), a, b, out, bias, N, K).wait()
+        np.testing.assert_array_equal(out, a.astype(np.int32) @ b.astype(np.int32))
+    said = "\n".join(device.explanation(program.load(device)))
+    assert "not merged: a matrix of 1584x1584 components" in said

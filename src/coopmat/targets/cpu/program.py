@@ -183,7 +183,7 @@ class CpuProgram:
         if used is None:
             return []
         if isinstance(plan, MergedPlan) and not plan.is_merged:
-            form = "its arguments do not allow it"
+            form = plan.reason
         size = self.signatures[used.name].sub_group_size or CPU.sub_group_sizes[0]
         processor = architecture_of(self.features.used, platform.machine())
         return [*explained(used.name, used, size, processor, form), *places(self.module, used.name)]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from coopmat.devices import CPU
+from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.support.cached import cached_property
 from coopmat.support.native import NativeCode
@@ -209,14 +210,30 @@ class MergedPlan:
         self._plans: dict[bool, Plan] = {}
         self.used: Plan | None = None
         self.is_merged = False
+        self.reason = ""  # why it is not
+        self._refused = ""  # why it never is
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
         is_merged = self._merged.takes(self._numbers(arguments))
+        if not is_merged:
+            self.reason = "its arguments do not allow it"
+        else:
+            is_merged = self._make_larger()
         if is_merged not in self._plans:
             self._plans[is_merged] = self._make[is_merged]()
         self.used, self.is_merged = self._plans[is_merged], is_merged
         self.used.launch([*arguments, *self._merged.given] if is_merged else arguments)
+
+    def _make_larger(self) -> bool:
+        """Whether there is a plan with merged work-groups: their matrices may be too large."""
+        if True not in self._plans and not self._refused:
+            try:
+                self._plans[True] = self._make[True]()
+            except Error as error:
+                self._refused = str(error)
+        self.reason = self._refused
+        return not self._refused
 
     def _numbers(self, arguments: Sequence[Any]) -> tuple[int, ...]:
         """The arguments that are integers, as such."""
