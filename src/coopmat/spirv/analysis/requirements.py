@@ -32,6 +32,7 @@ from coopmat.spirv.grammar import (
 )
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.module.operands import mask_bits
+from coopmat.support.limits import DEEPEST_TYPE
 
 Alternatives = tuple[Capability, ...]
 _T = TypeVar("_T")
@@ -53,6 +54,12 @@ FLOAT_CAPABILITIES: dict[int, Alternatives] = {
 }
 """Width → the capabilities that allow it, the one to declare first."""
 
+_BUFFERS = frozenset({StorageClass.StorageBuffer, StorageClass.PhysicalStorageBuffer})
+_BUFFER_ACCESS: dict[int, Alternatives] = {
+    8: (Capability.StorageBuffer8BitAccess, Capability.UniformAndStorageBuffer8BitAccess),
+    16: (Capability.StorageBuffer16BitAccess, Capability.UniformAndStorageBuffer16BitAccess),
+}
+"""Width of numbers in buffers → the capabilities that allow it there."""
 _BY_WIDTH = frozenset({*INTEGER_CAPABILITIES.values(), *FLOAT_CAPABILITIES.values()})
 _MATRIX_ENCODINGS = {
     FPEncoding.BFloat16KHR: Capability.BFloat16CooperativeMatrixKHR,
@@ -269,6 +276,8 @@ class Needs:
         elif opcode == Op.TypeVector and words[1] not in _COMMON_VECTORS:
             large = (Capability.VectorAnyINTEL, Capability.LongVectorEXT)
             yield (Capability.Vector16, *large) if words[1] in _KERNEL_VECTORS else large
+        elif opcode == Op.TypePointer and words[0] in _BUFFERS:
+            yield from (_BUFFER_ACCESS[width] for width in self._widths_in(words[1]) if width in _BUFFER_ACCESS)
         elif opcode == Op.TypeCooperativeMatrixKHR:
             yield from self._matrix_component(words[0])
         elif opcode in CONVERSIONS:
@@ -287,6 +296,19 @@ class Needs:
             yield from self._dot_product(words[0])
         elif opcode == Op.Dot and self._encoding(self._operand_type(words[0])) == FPEncoding.BFloat16KHR:
             yield (Capability.BFloat16DotProductKHR,)
+
+    def _widths_in(self, type_id: int, depth: int = 0) -> set[int]:
+        """The widths of the numbers in a type."""
+        kind = self._definitions.get(type_id)
+        if kind is None or depth > DEEPEST_TYPE:
+            return set()
+        if kind.opcode in (Op.TypeInt, Op.TypeFloat):
+            return {kind.words[0]}
+        if kind.opcode in (Op.TypeVector, Op.TypeArray, Op.TypeRuntimeArray):
+            return self._widths_in(kind.words[0], depth + 1)
+        if kind.opcode == Op.TypeStruct:
+            return set().union(*(self._widths_in(word, depth + 1) for word in kind.words))
+        return set()
 
     def _matrix_component(self, type_id: int) -> Iterator[Alternatives]:
         kind = self._definitions.get(type_id)

@@ -95,6 +95,7 @@ class _Shader:
 
     def done(self) -> Shader:
         t, out = self.t, self.out
+        self._check_sub_group()
         self._lay_out()
         void = out.type_void()
         self._declare_sizes()
@@ -117,6 +118,15 @@ class _Shader:
                     out.execution_mode(function, mode, width)
         out.name(function, t.kernel)
         return self._finished(out.finish())
+
+    def _check_sub_group(self) -> None:
+        """A kernel that requires another sub-group size is not for this pipeline."""
+        t = self.t
+        modes = dict(t.module.execution_modes(t.function.id))
+        required = modes.get(ExecutionMode.SubgroupSize, (t.target.sub_group_size,))[0]
+        if required != t.target.sub_group_size:
+            raise KernelNotSupported(f"kernel '{t.kernel}' requires sub-groups of {required}; the shader would run in "
+                                     f"sub-groups of {t.target.sub_group_size}", t.kernel)
 
     # -- the argument block ------------------------------------------------------------
 
@@ -256,6 +266,9 @@ class _Shader:
         if missing:
             raise KernelNotSupported(f"kernel '{t.kernel}' needs what the driver does not have: the feature"
                                      f"{'s' if len(missing) > 1 else ''} {', '.join(missing)}", t.kernel)
+        if self.local_bytes > t.target.local_memory_bytes:
+            raise KernelNotSupported(f"kernel '{t.kernel}' needs {self.local_bytes} bytes of local memory; the driver has "
+                                     f"{t.target.local_memory_bytes} (maxComputeSharedMemorySize)", t.kernel)
         rows = [row for row in module.instructions if row.opcode != Op.Capability]
         shader = Module([*(make(Op.Capability, one) for one in sorted(capabilities)), *rows],
                         version=VERSION[0] << 16 | VERSION[1] << 8, generator=module.generator, bound=module.bound)
@@ -264,23 +277,19 @@ class _Shader:
             block_in_memory=t.block.in_memory, hidden=MappingProxyType(dict(t.layout.hidden)),
             local_size_spec_ids=LOCAL_SIZE_IDS, globals_image=bytes(self.t.image.content),
             globals_relocations=tuple(self.t.image.relocations), print_calls=tuple(t.print_calls),
-            local_bytes=self.local_bytes, features=frozenset(needed))
+            local_bytes=self.local_bytes, features=frozenset(needed),
+            sub_group_size=t.target.sub_group_size if self._counts_on_sub_groups(capabilities) else None)
+
+    def _counts_on_sub_groups(self, capabilities: set[Capability]) -> bool:
+        """Whether the shader computes something else with sub-groups of another size."""
+        required = ExecutionMode.SubgroupSize in dict(self.t.module.execution_modes(self.t.function.id))
+        return required or any("GroupNonUniform" in one.name or "CooperativeMatrix" in one.name for one in capabilities)
 
     def _capabilities(self, module: Module) -> set[Capability]:
-        found = {Capability(one) for one in module.capabilities} - _KERNEL_ONLY | set(_BASE)
+        found = {Capability(one) for one in module.capabilities} - _KERNEL_ONLY | set(_BASE) | self.t.capabilities
         if any(row.words[1] == Decoration.BuiltIn and BuiltIn(row.words[2]).name in _OF_SUB_GROUPS
                for row in module.of_opcode(Op.Decorate)):
             found.add(Capability.GroupNonUniform)
-        pointees = [module.definition(row.words[1]) for row in module.of_opcode(Op.TypePointer)
-                    if row.words[0] == StorageClass.PhysicalStorageBuffer]
-        scalars = [module.definition(row.words[0]) if row.opcode == Op.TypeVector else row for row in pointees]
-        for scalar in scalars:
-            if scalar.words[0] == 8:
-                found.add(Capability.StorageBuffer8BitAccess)
-            if scalar.words[0] == 16:
-                found.add(Capability.StorageBuffer16BitAccess)
-        if "vulkanMemoryModelDeviceScope" in self.t.target.features:
-            found.add(Capability.VulkanMemoryModelDeviceScope)
         return found
 
 

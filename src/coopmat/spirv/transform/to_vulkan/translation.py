@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from coopmat.diagnostics import Error, KernelNotSupported
 from coopmat.spirv.analysis.types import PointerType, StructType, Type, TypeTable, VectorType
-from coopmat.spirv.grammar import BuiltIn, Decoration, Op, StorageClass
+from coopmat.spirv.grammar import BuiltIn, Capability, Decoration, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Function
 from coopmat.spirv.module.instruction import Instruction, make
@@ -55,6 +55,7 @@ class Translation:
         self.inputs: dict[BuiltIn, int] = {}
         self.local_size: list[int] = []
         self.needed: set[str] = set()
+        self.capabilities: set[Capability] = set()  # that no instruction tells
         self.scratch: dict[tuple[int, int], int] = {}  # bytes and number of elements → an array of local memory
         self.end: Instruction  # of the block that is being translated
         self._phis: list[tuple[Instruction, Instruction]] = []
@@ -142,6 +143,13 @@ class Translation:
         """Whether the kernel names program-scope variables, or constants made of them."""
         return any(self.is_used(row.result_id or 0) and (row.opcode == Op.SpecConstantOp or is_global_variable(
             self.module, row)) for row in self.module.of_opcode(Op.Variable, Op.SpecConstantOp))
+
+    def device_scope(self) -> int:
+        """The scope of a device; that of a queue family where the driver has none of devices."""
+        if "vulkanMemoryModelDeviceScope" not in self.target.features:
+            return Scope.QueueFamily
+        self.capabilities.add(Capability.VulkanMemoryModelDeviceScope)
+        return Scope.Device
 
     def need(self, feature: str) -> None:
         """Say that the shader needs a feature of Vulkan that no capability tells."""

@@ -36,6 +36,8 @@ def capability_superfluous(view: ModuleView) -> Findings:
         others = implied(c for c in kept if c != capability)
         if capability in _ALWAYS_USEFUL or capability in others:
             continue
+        if capability in _ARITHMETIC and any(capability in options for options in alternatives):
+            continue  # what allows such numbers in buffers does not allow arithmetic on them
         mine = implied([capability]) - others
         if not any(mine.intersection(options) and not others.intersection(options) for options in alternatives):
             kept.remove(capability)
@@ -44,8 +46,8 @@ def capability_superfluous(view: ModuleView) -> Findings:
 
 _ARITHMETIC = frozenset({Capability.Int8, Capability.Int16, Capability.Float16})
 _ALWAYS_USEFUL = frozenset({Capability.Kernel, Capability.Shader, Capability.Addresses, Capability.Linkage,
-                            Capability.Matrix})
-"""Capabilities that say what kind of module it is."""
+                            Capability.Matrix, Capability.VulkanMemoryModelDeviceScope})
+"""Capabilities that say what kind of module it is, and one whose uses the rule scope-vulkan looks at."""
 
 
 @rule("capability-unknown", "Capabilities are ones that the tables know; what needs others is not checked.", SECTION,

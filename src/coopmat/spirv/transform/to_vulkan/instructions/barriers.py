@@ -17,8 +17,7 @@ def scope(t: Translation, identifier: int) -> int:
     if found is None:
         raise t.refuse("a scope that is not constant")
     if found in _WIDE:
-        has_device = "vulkanMemoryModelDeviceScope" in t.target.features
-        found = Scope.Device if has_device else Scope.QueueFamily
+        found = t.device_scope()
     return t.writer.integer(found)
 
 

@@ -8,7 +8,7 @@ atomics of 32 bits, which every driver has.
 from __future__ import annotations
 
 from coopmat.spirv.analysis.types import BoolType, FloatType, IntType, PointerType, Type
-from coopmat.spirv.grammar import OPENCL_STD, Decoration, Op, Scope, StorageClass
+from coopmat.spirv.grammar import OPENCL_STD, Decoration, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions.composites import scalars_of
 from coopmat.spirv.transform.to_vulkan.instructions.pointers import to_bytes
@@ -292,5 +292,4 @@ class _Record:
     def _atomic(self, op: Op, word: int, value: int) -> int:
         t, writer = self.t, self.writer
         pointer = t.memory.pointer(U32, Place(self._header(word), 4))
-        scope = Scope.Device if "vulkanMemoryModelDeviceScope" in t.target.features else Scope.QueueFamily
-        return writer.op(op, U32, pointer, writer.integer(scope), writer.integer(0), value)
+        return writer.op(op, U32, pointer, writer.integer(t.device_scope()), writer.integer(0), value)
