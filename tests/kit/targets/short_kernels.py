@@ -36,11 +36,13 @@ from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.cuda.chips import CHIPS
 from coopmat.targets.cuda.program import CudaProgram, PtxProgram
 from coopmat.targets.simulator import SimulatorOptions
+from coopmat.targets.vulkan.options import VulkanOptions
+from coopmat.targets.vulkan.program import VulkanProgram
 from tests.kit.targets.ptx import assembled, ptx_of
 
 TARGET = "simulator"
 """What runs the kernels: ``simulator``, ``cpu`` (tests/targets/cpu/test_shared.py), ``cuda``
-(tests/targets/cuda/test_shared.py), or ``ptx``: the simulator, and PTX is made of them
+(tests/targets/cuda/test_shared.py), ``vulkan`` (tests/targets/vulkan/test_shared.py), or ``ptx``: the simulator, and PTX is made of them
 (tests/targets/cuda/test_shared_ptx.py)."""
 PTX_CHIPS: tuple[str, ...] = ()
 """The chips that PTX is made for."""
@@ -172,6 +174,12 @@ def _cuda_program(source: bytes) -> CudaProgram:
                        sub_group_size=describe("generic").sub_group_sizes[0])
 
 
+@lru_cache(maxsize=2)
+def _vulkan_program(source: bytes) -> VulkanProgram:
+    """The module on the first device of Vulkan."""
+    return VulkanProgram(executable(Module.from_bytes(source)), 0, VulkanOptions())
+
+
 def _load_value(name: str) -> list[str]:
     variable, kind, component = VALUES[name]
     if component is None:
@@ -184,7 +192,8 @@ def run(source: Module, arguments: Sequence[object], global_size: int | tuple[in
         options: SimulatorOptions | None = None, **more: object) -> None:
     """Compile a module for a device and launch its kernel. Work-items may store one value in one place."""
     options = SimulatorOptions(races="benign-equal") if options is None else options
-    programs = {"cpu": lambda: cpu_program(source, _cpu_options(options)), "cuda": lambda: cuda_program(source)}
+    programs = {"cpu": lambda: cpu_program(source, _cpu_options(options)), "cuda": lambda: cuda_program(source),
+                "vulkan": lambda: _vulkan_program(source.to_bytes())}
     simulated = lambda: simulator.compile(source, describe(device), options)  # noqa: E731
     sizes = [(size,) if isinstance(size, int) else size for size in (global_size, local_size)]
     programs.get(TARGET, simulated)().launch("kernel", *sizes, arguments, **more)

@@ -267,8 +267,8 @@ class _Shader:
             raise KernelNotSupported(f"kernel '{t.kernel}' needs what the driver does not have: the feature"
                                      f"{'s' if len(missing) > 1 else ''} {', '.join(missing)}", t.kernel)
         if self.local_bytes > t.target.local_memory_bytes:
-            raise KernelNotSupported(f"kernel '{t.kernel}' needs {self.local_bytes} bytes of local memory; the driver has "
-                                     f"{t.target.local_memory_bytes} (maxComputeSharedMemorySize)", t.kernel)
+            raise KernelNotSupported(f"kernel '{t.kernel}' needs {self.local_bytes} bytes of local memory; the driver "
+                                     f"has {t.target.local_memory_bytes} (maxComputeSharedMemorySize)", t.kernel)
         rows = [row for row in module.instructions if row.opcode != Op.Capability]
         shader = Module([*(make(Op.Capability, one) for one in sorted(capabilities)), *rows],
                         version=VERSION[0] << 16 | VERSION[1] << 8, generator=module.generator, bound=module.bound)
