@@ -103,7 +103,7 @@ class Editor:
         """The type of a pointer."""
         return self.unique(Op.TypePointer, storage, pointee)
 
-    def decorate(self, target: int, *decoration: int | IntEnum) -> None:
+    def decorate(self, target: int, *decoration: int | str | IntEnum) -> None:
         """Decorate a result."""
         place = next((i for i, item in enumerate(self.head) if item.opcode in _REMOVABLE_GLOBALS),
                      len(self.head))

@@ -70,13 +70,15 @@ class Goal:
     """What a module is transformed for. ``device``: whose matrices it is to have. ``tile``: M, N and K to cut matrices
     to, instead of the device's. ``driver``: what the driver that takes the module has, where that is not what the
     device's table says. ``merge``: how many work-groups become one, down and across; ``work_group``: the work-items of
-    one, of kernels that require no size."""
+    one, of kernels that require no size. ``functions``: those of OpenCL.std that stay, ``fma`` of all types or
+    ``fma.f32`` of one."""
 
     device: DeviceDescription | None = None
     tile: tuple[int, int, int] | None = None
     driver: MatrixSupport | None = None
     merge: tuple[int, int] | None = None
     work_group: tuple[int, int, int] | None = None
+    functions: frozenset[str] = frozenset()
 
     @property
     def matrices(self) -> MatrixSupport | None:

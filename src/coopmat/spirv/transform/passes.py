@@ -21,6 +21,7 @@ from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.merge import merge
+from coopmat.spirv.transform.opencl_std import opencl_std
 from coopmat.spirv.transform.parts import parts
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
@@ -74,6 +75,7 @@ PASSES = (
          matrices, is_usual=False),
     Pass("element-loops", "matrix instructions that run functions become loops over components", _loops,
          is_usual=False),
+    Pass("opencl-std", "functions of OpenCL.std become core SPIR-V", opencl_std, is_usual=False),
     Pass("spaces", "generic pointers become pointers into one memory each, or integers with a tag", spaces,
          is_usual=False),
     Pass("structure", "any control flow becomes structured control flow, as shaders have it", structure,

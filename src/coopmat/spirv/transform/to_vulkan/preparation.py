@@ -18,16 +18,18 @@ from coopmat.spirv.transform.goal import BFLOAT16, Goal, MatrixSupport
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.opencl_std import opencl_std
 from coopmat.spirv.transform.passes import check
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
+from coopmat.spirv.transform.to_vulkan.instructions import mathematics
 from coopmat.spirv.transform.to_vulkan.shader import VulkanTarget
 from coopmat.spirv.transform.values import values
 
 _PER_KERNEL = frozenset({Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId})
 _PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (
-    inline, values, fold, spaces, matrices, inline, values, fold, structure)
+    opencl_std, inline, values, fold, spaces, matrices, inline, values, fold, structure)
 
 
 def prepared(module: Module, kernel: str, target: VulkanTarget,
@@ -42,7 +44,7 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
     check(module)
     whole = frozen(module)
     module = with_loops(_only(whole, kernel))
-    goal = Goal(driver=_matrices_of(target))
+    goal = Goal(driver=_matrices_of(target), functions=mathematics.KEPT)
     for one in _PASSES:
         module = one(module, goal, _unheard)
     if "shaderBFloat16Type" not in target.features:

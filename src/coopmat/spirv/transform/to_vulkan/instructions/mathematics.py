@@ -12,19 +12,17 @@ from coopmat.spirv.transform.to_vulkan.types import LONGEST, is_long
 from coopmat.spirv.transform.to_vulkan.writer import GLSL
 
 DIRECT = {
-    "fma": "Fma", "exp": "Exp", "log": "Log", "exp2": "Exp2", "log2": "Log2", "sqrt": "Sqrt", "rsqrt": "InverseSqrt",
-    "sin": "Sin", "cos": "Cos", "tan": "Tan", "tanh": "Tanh", "sinh": "Sinh", "cosh": "Cosh", "asin": "Asin",
-    "acos": "Acos", "atan": "Atan", "atan2": "Atan2", "pow": "Pow", "floor": "Floor", "ceil": "Ceil",
-    "trunc": "Trunc", "rint": "RoundEven", "fabs": "FAbs", "fmin": "NMin", "fmax": "NMax", "fclamp": "NClamp",
-    "fmin_common": "NMin", "fmax_common": "NMax", "mix": "FMix", "sign": "FSign", "degrees": "Degrees",
-    "radians": "Radians", "step": "Step", "smoothstep": "SmoothStep", "native_exp": "Exp", "native_sin": "Sin",
-    "native_cos": "Cos", "native_tan": "Tan", "native_sqrt": "Sqrt", "native_rsqrt": "InverseSqrt",
-    "native_log": "Log", "native_exp2": "Exp2", "native_log2": "Log2", "native_powr": "Pow", "powr": "Pow",
-    "half_exp": "Exp", "half_sin": "Sin", "half_cos": "Cos", "half_sqrt": "Sqrt", "half_rsqrt": "InverseSqrt",
-    "half_log": "Log", "half_exp2": "Exp2", "half_log2": "Log2", "s_abs": "SAbs", "s_min": "SMin", "s_max": "SMax",
-    "u_min": "UMin", "u_max": "UMax", "s_clamp": "SClamp", "u_clamp": "UClamp",
+    "fma": "Fma", "floor": "Floor", "ceil": "Ceil", "trunc": "Trunc", "rint": "RoundEven", "fabs": "FAbs",
+    "fmin": "NMin", "fmax": "NMax", "fclamp": "NClamp", "fmin_common": "NMin", "fmax_common": "NMax", "step": "Step",
+    "rsqrt": "InverseSqrt", "native_exp": "Exp", "native_exp2": "Exp2", "native_log": "Log", "native_log2": "Log2",
+    "native_powr": "Pow", "native_sin": "Sin", "native_cos": "Cos", "native_tan": "Tan", "native_sqrt": "Sqrt",
+    "native_rsqrt": "InverseSqrt", "half_exp": "Exp", "half_exp2": "Exp2", "half_sqrt": "Sqrt",
+    "half_rsqrt": "InverseSqrt", "s_abs": "SAbs", "s_min": "SMin", "s_max": "SMax", "u_min": "UMin", "u_max": "UMax",
+    "s_clamp": "SClamp", "u_clamp": "UClamp",
 }
-"""OpenCL.std → GLSL.std.450, one for one."""
+"""OpenCL.std → GLSL.std.450, one for one, where what Vulkan promises of it (Vulkan specification, "Precision and
+Operation of SPIR-V Instructions") is within OpenCL's bounds; the pass ``opencl-std`` replaces the others."""
+_OF_FLOATS = frozenset(name for name in DIRECT if name.startswith(("native_", "half_")) or name == "rsqrt")
 
 
 def _extended(t: Translation, row: Instruction) -> None:
@@ -68,5 +66,8 @@ def _mad(t: Translation, row: Instruction) -> None:
 
 
 COMPOSED: dict[str, Handler] = {"mad": _mad}
+
+KEPT = frozenset(f"{name}.f32" if name in _OF_FLOATS else name for name in (*DIRECT, *COMPOSED))
+"""The functions that are translated here."""
 
 HANDLERS: dict[int, Handler] = {Op.ExtInst: _extended}
