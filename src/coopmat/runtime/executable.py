@@ -8,12 +8,18 @@ from coopmat.spirv.edit.specialization import frozen
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
+from coopmat.spirv.transform.from_shader.interface import is_shader
 
 
 def executable(module: Module) -> Module:
     """The module with every specialisation constant at its default, and with instructions instead of calls of
     OpenCL C's built-in functions, which clang leaves as imports where LLVM's back end does not know them, and instead
-    of counts of bytes that lead LLVM to matrices."""
+    of counts of bytes that lead LLVM to matrices. Of compute shaders, the kernels that they are here."""
+    if is_shader(module):
+        from coopmat.spirv.transform.from_shader.kernels import to_kernels
+
+        with well_formed("the module"):
+            return to_kernels(module)
     if _imports_functions(module) or counted_in_bytes(module):
         from coopmat.llvm.to_spirv.imports import resolve_known
 

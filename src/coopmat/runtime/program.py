@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,9 @@ from coopmat.runtime.saved import Optimization
 from coopmat.spirv.analysis import matrix_addresses
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.analysis.sub_group_kernels import uses_sub_groups
-from coopmat.spirv.edit.specialization import SpecConstant, Value, resolve, spec_constants, specialize
+from coopmat.spirv.edit.specialization import SpecConstant, Value, frozen, resolve, spec_constants, specialize
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.from_shader.interface import Interface, interfaces, is_shader
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 
@@ -65,12 +67,21 @@ class Program:
         self._values = values
         self._device = device
         self._text_of = text_of
-        # What the front end makes is complete, and is not read before it is looked at.
-        self._executable = module if loadable_by is not None else executable(module)
         self._loaded: dict[Device, LoadedProgram] = {}
         self._python = python
-        self.kernels: dict[str, Kernel] = {
-            name: Kernel(self, signature, python) for name, signature in self._executable.kernel_signatures.items()}
+
+    @cached_property
+    def _executable(self) -> Module:
+        """The module as devices run it. What the front end makes is complete, and is not read before it is looked
+        at."""
+        return self.module if self._loadable_by is not None else executable(self.module)
+
+    @cached_property
+    def kernels(self) -> dict[str, Kernel]:
+        """The kernels by name, in the module's order."""
+        measured = {name: one.measured for name, one in self.interfaces.items()}
+        return {name: Kernel(self, signature, self._python, measured.get(name, ()))
+                for name, signature in self._executable.kernel_signatures.items()}
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called ``name``; LaunchError, naming the kernels that exist, if there is none."""
@@ -86,6 +97,11 @@ class Program:
     def _without_kernels(self) -> str:
         shaders = ", ".join(f"'{entry.name}'" for entry in self.module.entry_points)
         return "it has no kernels" + (f", only shaders: {shaders}" if shaders else "")
+
+    @cached_property
+    def interfaces(self) -> dict[str, Interface]:
+        """Of a program of compute shaders, where each finds its parameters (docs/shaders.md)."""
+        return interfaces(frozen(self.module)) if self._loadable_by is None and is_shader(self.module) else {}
 
     @cached_property
     def spec_constants(self) -> list[SpecConstant]:
@@ -239,13 +255,17 @@ class Program:
 
 
 class Kernel:
-    """An entry point of a program. ``signature`` describes its parameters."""
+    """An entry point of a program. ``signature`` describes its parameters. ``measured``: those, by their place, whose
+    size in bytes is handed over behind all others, as compute shaders ask for the lengths of arrays."""
 
-    def __init__(self, program: Program, signature: KernelSignature, python: PythonKernel | None = None) -> None:
+    def __init__(self, program: Program, signature: KernelSignature, python: PythonKernel | None = None,
+                 measured: Sequence[int] = ()) -> None:
         self.program = program
-        self.signature = signature
+        self.measured = measured
+        given = len(signature.parameters) - len(measured)
+        self.signature = replace(signature, parameters=signature.parameters[:given]) if measured else signature
         self.name = signature.name
-        self.names = [parameter.name for parameter in signature.parameters]
+        self.names = [parameter.name for parameter in self.signature.parameters]
         self._shown = None if python is None else list(map(python.spelled, self.names))
         self._binders: dict[str, list[Binder]] = {}
 
@@ -278,7 +298,8 @@ class Kernel:
         binders = self._binders.get("" if device is None else device.name)
         if binders is None:
             binders = self._made_binders(device)
-        return [bind(argument) for bind, argument in zip(binders, arguments, strict=True)]
+        bound = [bind(argument) for bind, argument in zip(binders, arguments, strict=True)]
+        return [*bound, *(_size_of(bound[place]) for place in self.measured)]
 
     def _made_binders(self, device: Device | None) -> list[Binder]:
         made = self._binders["" if device is None else device.name] = [
@@ -324,3 +345,8 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<coopmat.Kernel {self.signature}>"
+
+
+def _size_of(argument: Bound) -> bytes:
+    """The bytes of a buffer, as a kernel's 64-bit integer; 0 of a null pointer."""
+    return int(getattr(argument, "nbytes", 0)).to_bytes(8, "little")

@@ -406,8 +406,8 @@ def test_a_way_to_unreachable_code_is_no_way_around_a_barrier() -> None:
 SHADER = """
 OpCapability Shader
 OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main"
-OpExecutionMode %main LocalSize 1 1 1
+OpEntryPoint Fragment %main "main"
+OpExecutionMode %main OriginUpperLeft
 %void = OpTypeVoid
 %type = OpTypeFunction %void
 %main = OpFunction %void None %type
@@ -419,7 +419,7 @@ OpFunctionEnd
 
 def test_a_module_of_shaders() -> None:
     data = Module.from_text(SHADER).to_bytes()
-    with pytest.raises(Error, match=r"is made of shaders \(GLCompute 'main'\), and only kernels run here"):
+    with pytest.raises(Error, match=r"is made of shaders \(Fragment 'main'\), and only kernels run here"):
         cm.build(data, device="sim:generic")
     with pytest.raises(cm.LaunchError, match="it has no kernels, only shaders: 'main'"):
         cm.build(data).kernel("main")

@@ -207,6 +207,10 @@ class ModuleBuilder:
         """The id of a vector, array, structure or matrix constant; a matrix has one part."""
         return self._declare(Op.ConstantComposite, *parts, type_id=type_id)
 
+    def constant_replicated(self, type_id: int, part: int) -> int:
+        """The id of a composite constant all of whose constituents are one (SPV_EXT_replicated_composites)."""
+        return self._declare(Op.ConstantCompositeReplicateEXT, part, type_id=type_id)
+
     def spec_constant_composite(self, type_id: int, parts: Iterable[int]) -> int:
         """The id of a composite some parts of which are specialisation constants."""
         return self._declare(Op.SpecConstantComposite, *parts, type_id=type_id)

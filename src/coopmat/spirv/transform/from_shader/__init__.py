@@ -1,0 +1,1 @@
+"""Compute shaders become kernels: SPIR-V to SPIR-V."""
