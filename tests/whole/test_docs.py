@@ -15,6 +15,7 @@ import coopmat as cm
 from tests.kit.opencl.matrix_mad import PROTOTYPES
 from tests.kit.paths import ROOT
 from tests.kit.processes import run_file, run_module
+from tests.kit.targets import on_vulkan
 from tools import make_docs
 
 PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -34,21 +35,30 @@ def blocks(language: str) -> list[pytest.ParameterSet]:
     return found
 
 
+def is_for_vulkan(request: pytest.FixtureRequest) -> bool:
+    """Whether a block needs lavapipe, which another interpreter sees."""
+    return any(mark.args == ("lavapipe",) for mark in request.node.iter_markers("oracle"))
+
+
 @pytest.mark.parametrize("source", blocks("python"))
-def test_python(source: str, tmp_path: Path) -> None:
+def test_python(source: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     path = tmp_path / "block.py"
     path.write_text(source)
-    run_file(path, cwd=tmp_path).check_returncode()
+    run = on_vulkan.run(str(path), cwd=tmp_path) if is_for_vulkan(request) else run_file(path, cwd=tmp_path)
+    run.check_returncode()
 
 
 @pytest.mark.parametrize("source", blocks("sh"))
-def test_commands(source: str, tmp_path: Path) -> None:
+def test_commands(source: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     for name in ("examples", "benchmarks", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for command in source.replace("\\\n", " ").splitlines():
         if command.startswith("coopmat ") and not re.search(r"[|&;<>$*?`~]", command):
-            run_module("coopmat", shlex.split(command, comments=True)[1:], cwd=tmp_path, timeout=300).check_returncode()
+            words = shlex.split(command, comments=True)[1:]
+            run = (on_vulkan.run("-m", "coopmat", *words, cwd=tmp_path) if is_for_vulkan(request) else
+                   run_module("coopmat", words, cwd=tmp_path, timeout=300))
+            run.check_returncode()
         elif command.strip() and not command.startswith(RUN_ELSEWHERE):
             subprocess.run(command, shell=True, cwd=tmp_path, env=environment, check=True, timeout=300)
 

@@ -11,6 +11,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -51,8 +52,16 @@ class Finding:
     text: str
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+           report: Annotated[Path | None, typer.Option(
+               metavar="FILE.json", help="Write down the machine, its drivers, what they compute and how fast: for bug "
+               "reports. Takes a minute.")] = None) -> None:
     """Say what works on this machine, and why not what does not."""
+    if report is not None:
+        from coopmat.command_line.machine_report import write
+
+        write(report, list(findings()))
+        return
     found = list(findings())
     if as_json:
         print(json.dumps([asdict(one) for one in found], indent=1))
@@ -195,8 +204,19 @@ def _gpu(found: Device) -> Finding:
 def _opencl(_: str) -> Iterator[Finding]:
     from coopmat.command_line.opencl_drivers import lines
 
+    return _found(lines())
+
+
+def _vulkan(_: str) -> Iterator[Finding]:
+    from coopmat.command_line.vulkan_drivers import lines
+
+    return _found(lines())
+
+
+def _found(lines: Iterator[tuple[str, bool | None, str]]) -> Iterator[Finding]:
+    """Lines about drivers: what each is about, whether it works, None where it is absent, and the text."""
     states: dict[bool | None, State] = {True: "ok", False: "no", None: "absent"}
-    for what, works, text in lines():
+    for what, works, text in lines:
         yield Finding(what, states[works], text)
 
 
@@ -237,6 +257,7 @@ CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "kernels on the CPU": _kernels,
     "devices": _devices,
     "NVIDIA's GPUs": _gpus,
+    "Vulkan": _vulkan,
     "OpenCL's drivers": _opencl,
     "cache": _cache,
     "optional packages": _optional_packages,

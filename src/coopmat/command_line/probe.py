@@ -93,10 +93,11 @@ def _check(types: Sequence[str | None], sizes: Sizes) -> None:
 
 def _cases(target: Device, types: Sequence[str | None], sizes: Sizes) -> Iterator[Case]:
     """For each combination of types that was asked for the shape with the largest K, and of those the smallest."""
-    if target.description.any_combination:
+    own = target.own_matrices
+    if target.description.any_combination and not own:
         yield from _any_cases(types, sizes)
         return
-    rows = [row for row in target.matrix_combinations
+    rows = [row for row in own or target.matrix_combinations
             if _fits(types, row.types) and row.supports_sizes(*sizes)]
     if not rows:
         asked = [f"{matrix}={given}" for matrix, given in zip("ABCDMNK", [*types, *sizes], strict=True)

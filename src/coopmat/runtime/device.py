@@ -83,6 +83,11 @@ class Device:
         return list(self.description.combinations)
 
     @property
+    def own_matrices(self) -> list[Combination]:
+        """Of a device that takes every combination: those that its driver has shown, and no table of ours."""
+        return []
+
+    @property
     def max_work_group_size(self) -> int:
         """The largest number of work-items in a work-group."""
         return self.description.limits.work_group

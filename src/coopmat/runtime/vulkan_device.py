@@ -70,13 +70,18 @@ class VulkanDevice(Device):
         return self.facts.name
 
     @property
-    def matrix_combinations(self) -> list[Combination]:
-        """The rows of the driver's table that compute what they should (docs/vulkan.md): ``native``, and first. Then
-        those of every device's table: all that kernels ask for are taken, too."""
+    def own_matrices(self) -> list[Combination]:
+        """The rows of the driver's table that compute what they should."""
         rows = self.matrices.rows
         if self.options.probes:
             rows = [one.row for one in self.matrices.verdicts(rows, self.sub_group_sizes[0]) if one.is_right]
-        own = dict.fromkeys(made for row in rows if (made := row.combination()) is not None)
+        return list(dict.fromkeys(made for row in rows if (made := row.combination()) is not None))
+
+    @property
+    def matrix_combinations(self) -> list[Combination]:
+        """The rows of the driver's table that compute what they should (docs/vulkan.md): ``native``, and first. Then
+        those of every device's table: all that kernels ask for are taken, too."""
+        own = self.own_matrices
         others = dict.fromkeys(row for one in ARCHITECTURES.values() for row in one.combinations if row not in own)
         return [*own, *(replace(row, native=False) for row in others)]
 

@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from tests.kit.oracles import vulkan
 from tests.kit.paths import ROOT
@@ -22,14 +23,14 @@ _BEGUN, _RIGHT, _WRONG = "begun: ", "right: ", "wrong: "
 
 
 def run(*arguments: str, driver: str = "lavapipe", chip: str = "", validation: bool = False, seconds: int = SECONDS,
-        **variables: str) -> subprocess.CompletedProcess[str]:
+        cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     """Start the interpreter with arguments, and wait for its end. variables: of its environment."""
     python = vulkan.python()
     assert python is not None
     environment = vulkan.environment(driver, chip, validation=validation) | {
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "COLUMNS": "200", **variables}
     return subprocess.run([python, *arguments], capture_output=True, text=True, env=environment, check=False,
-                          timeout=seconds, cwd=ROOT)
+                          timeout=seconds, cwd=cwd)
 
 
 @cache
