@@ -122,7 +122,7 @@ class Case:
     ``says``: a piece of one of the messages.  ``spirv_val``: why the verdict of SPIRV-Tools differs, if it does.
     ``words`` replaces words of the binary, for what no text can say: the name of an instruction ("": the header),
     the place of a word in the first such instruction (0 holds word count and opcode), and the new word.
-    ``cut`` bytes are taken from the end.
+    ``cut`` bytes are taken from the end.  ``environment``: for SPIRV-Tools, another one than SPIR-V's own.
     """
 
     name: str
@@ -132,6 +132,7 @@ class Case:
     says: str = ""
     words: tuple[tuple[str, int, int], ...] = ()
     cut: int = 0
+    environment: str = ""
 
     @property
     def binary(self) -> bytes:

@@ -76,7 +76,8 @@ CASES += [
            call("%ptr_input_uint", "%i", declarations="%i = OpVariable %ptr_input_uint Input",
                 entry='OpEntryPoint GLCompute %main "main" %i'), says="of a storage class"),
     broken("logical-pointer-argument", "a buffer is passed without variable pointers",
-           call("%buffer", "%b", annotations="OpDecorate %s Block\nOpMemberDecorate %s 0 Offset 0",
+           call("%buffer", "%b", annotations="OpDecorate %s Block\nOpMemberDecorate %s 0 Offset 0\n"
+                "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0",
                 declarations="%s = OpTypeStruct %uint\n%buffer = OpTypePointer StorageBuffer %s\n"
                 "%b = OpVariable %buffer StorageBuffer", entry='OpEntryPoint GLCompute %main "main" %b'),
            says="needs the capability VariablePointersStorageBuffer"),

@@ -183,7 +183,7 @@ CASES = [
     valid("a copy of 16 bytes", copy_sized("%ulong_16")),
     broken("copy-memory", "a copy of 0 bytes", copy_sized("%ulong_0")),
     broken("copy-memory", "a copy of float bytes", copy_sized("%float_16")),
-    broken("copy-memory", "a copy of -16 bytes",
+    broken("copy-memory vulkan-capabilities", "a copy of -16 bytes",
            in_shader("OpCopyMemorySized %v %v %sint_n16", kind="Shader Addresses")),
     valid("the length of an array", length("%uint", "1")),
     broken("array-length", "a float as length of an array", length("%float", "1")),

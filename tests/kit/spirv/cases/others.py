@@ -191,7 +191,8 @@ STORED_HALVES = """%half = OpTypeFloat 16
 %data = OpVariable %ptr_buffer StorageBuffer"""
 STORED = {"capabilities": "StorageBuffer16BitAccess", "extensions": "SPV_KHR_16bit_storage "
           "SPV_KHR_storage_buffer_storage_class", "declarations": STORED_HALVES, "version": "1.3",
-          "annotations": "OpDecorate %buffer Block\nOpMemberDecorate %buffer 0 Offset 0"}
+          "annotations": "OpDecorate %buffer Block\nOpMemberDecorate %buffer 0 Offset 0\n"
+          "OpDecorate %data DescriptorSet 0\nOpDecorate %data Binding 0"}
 FRAGMENT = {"entry": 'OpEntryPoint Fragment %main "main"', "modes": "OpExecutionMode %main OriginUpperLeft"}
 SHADERS: list[Case] = [
     valid("a half of a buffer converted", shader("%p = OpAccessChain %ptr_element %data %uint_0\n"

@@ -44,6 +44,8 @@ from coopmat.spirv.validate.families import (
     structured,
     sub_group_matrices,
     synchronization,
+    vulkan,
+    vulkan_memory,
 )
 
 __all__ = [
@@ -90,4 +92,6 @@ __all__ = [
     "structured",
     "sub_group_matrices",
     "synchronization",
+    "vulkan",
+    "vulkan_memory",
 ]

@@ -38,7 +38,8 @@ def _places(opcode: Op, kind: str) -> list[int]:
     return [place for place, spec in enumerate(row.operands) if spec.kind == kind]
 
 
-_SCOPE_PLACES: dict[int, list[int]] = {op: _places(op, "IdScope") for op in _WITH_SCOPE}
+SCOPE_PLACES: dict[int, list[int]] = {op: _places(op, "IdScope") for op in _WITH_SCOPE}
+"""The places of the scopes of each instruction that has some."""
 _SEMANTICS_PLACES: dict[int, list[int]] = {op: _places(op, "IdMemorySemantics") for op in _WITH_SEMANTICS}
 
 
@@ -52,7 +53,7 @@ def _not_constant(group: Group, place: int) -> Booleans:
 
 @rule("scope-value", "A scope is a 32-bit integer, and a constant one of the known scopes.", SCOPES, *_WITH_SCOPE)
 def scope_value(group: Group) -> Findings:
-    for place in _SCOPE_PLACES[group.opcode]:
+    for place in SCOPE_PLACES[group.opcode]:
         yield ~group.value(place).is_int(32), f"the scope of {{op}} is a 32-bit integer, not {{type{place}}}"
         value = group.constant(place)
         yield (value > max(Scope)), f"the scope of {{op}}, {{def{place}}}, is none that exists"
@@ -66,7 +67,7 @@ def scope_value(group: Group) -> Findings:
       "queue family in no other model.", SCOPES, *(op for op in _WITH_SEMANTICS))
 def scope_vulkan(group: Group) -> Findings:
     view = group.view
-    place = max(_SCOPE_PLACES[group.opcode])
+    place = max(SCOPE_PLACES[group.opcode])
     value = group.constant(place)
     if not view.has(Capability.VulkanMemoryModel):
         yield value == int(Scope.QueueFamily), \
@@ -122,7 +123,7 @@ def _capabilities(group: Group, value: Integers) -> Findings:
 def memory_semantics_vulkan(group: Group) -> Findings:
     if group.view.memory_model[1] != MemoryModel.VulkanKHR:
         return
-    scope = group.constant(max(_SCOPE_PLACES[group.opcode]))
+    scope = group.constant(max(SCOPE_PLACES[group.opcode]))
     for place in _SEMANTICS_PLACES[group.opcode]:
         known = group.constant(place) >= 0
         value = np.maximum(group.constant(place), 0)
