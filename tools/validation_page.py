@@ -14,7 +14,8 @@ from tests.kit.spirv.corpus import CASES
 INTRODUCTION = """# Validation
 
 `coopmat val FILE…` checks SPIR-V modules (binary or text, also OpenCL C and LLVM IR, which are compiled first) against
-the rules below: SPIR-V's universal ones, those of OpenCL for modules with kernels, and those of the extensions for
+the rules below: SPIR-V's universal ones, those of OpenCL for modules with kernels, those of Vulkan for modules with
+compute shaders (the capability Shader without Kernel), and those of the extensions for
 matrices, dot products and small number formats. It reports every broken rule, not the first:
 
 ```sh
@@ -41,7 +42,7 @@ DIFFERENCES = """
 ## Where SPIRV-Tools decides otherwise
 
 The tests compare each verdict on a corpus of {count} modules, {valid} valid and {broken} broken ones, with `spirv-val`
-2026.4 (universal environment). They differ on {different}; these are all of them.
+2026.4 (universal environment, Vulkan 1.3 for its own rules). They differ on {different}; these are all of them.
 
 | module | rule | here | why |
 |---|---|---|---|"""
