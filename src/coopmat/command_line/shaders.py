@@ -10,6 +10,7 @@ from coopmat.diagnostics import Error
 from coopmat.runtime import Device
 from coopmat.runtime.vulkan_device import VulkanDevice
 from coopmat.spirv import Module
+from coopmat.spirv.transform.passes import check
 from coopmat.spirv.transform.to_vulkan import Shader, VulkanTarget, to_vulkan
 
 SUB_GROUP = 32
@@ -19,6 +20,7 @@ SUB_GROUP = 32
 def shader_of(module: Module, kernel: str | None, device: Device | None) -> Shader:
     """A kernel, by name or the only one, as a shader for a Vulkan device; for any other device, or none, as one for
     drivers that have everything. KernelNotSupported, naming the feature, for what the device does not have."""
+    check(module)
     signatures = module.kernel_signatures
     if kernel is None and len(signatures) != 1:
         raise Error("a shader is made of one kernel: choose it with --kernel: " + ", ".join(signatures) if signatures

@@ -9,7 +9,7 @@ from coopmat.spirv.analysis.callees import CALLING, callees_of
 from coopmat.spirv.analysis.imports import imported_name
 from coopmat.spirv.edit.functions import FunctionEditor, keep_header, with_words
 from coopmat.spirv.edit.specialization import frozen
-from coopmat.spirv.grammar import ExecutionModel, FunctionControl, Op
+from coopmat.spirv.grammar import Capability, ExecutionModel, FunctionControl, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Function
 from coopmat.spirv.module.instruction import Instruction
@@ -19,7 +19,6 @@ from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.opencl_std import opencl_std
-from coopmat.spirv.transform.passes import check
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
@@ -41,7 +40,8 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
     Raises ValidationError for a module that is not valid, Error where there is no such kernel or where something that
     it calls is imported or calls itself.
     """
-    check(module)
+    if Capability.Shader in module.capabilities:
+        raise Error("the module is one of shaders (capability Shader): there is nothing to translate")
     whole = frozen(module)
     module = with_loops(_only(whole, kernel))
     goal = Goal(driver=_matrices_of(target), functions=mathematics.KEPT)
