@@ -51,7 +51,7 @@ def test_devices_that_choose_nothing() -> None:
 
 
 LAUNCH = ("run", GEMM, *TYPES, *SIZES, "--device", "cpu", "--explain")
-ONE = ("--local", "16,1", "--no-bounds")  # sub-group in a work-group
+ONE = ("--global", "256,16", "--local", "16,1", "--no-bounds")  # sub-group in a work-group
 
 
 @pytest.mark.parametrize(("options", "said"), [
@@ -75,6 +75,43 @@ def test_the_cpu_says_where_a_reason_lies(tmp_path: Path) -> None:
     (tmp_path / "gemm.cl").write_text(source.replace(store, f"if (get_global_id(0) == 0) C[0] = 1;\n    {store}"))
     found = coopmat("run", "gemm.cl", *TYPES, *SIZES, "--device", "cpu", "--explain", *ONE, cwd=tmp_path)
     assert "not merged: it has other effects than on matrices (OpStore) (gemm.cl:49)" in found.stdout
+
+
+LOOPS = """kernel void copies(global const float *in, global float *out, global const int *index, int n, int m)
+{
+    int lid = get_local_id(0), lsz = get_local_size(0);
+    for (int i = lid; i < n; i += lsz)
+        out[i] = in[i];
+    float sum = 0;
+    for (int i = 0; i < m; i++)
+        sum += in[i * 32 + lid];
+    for (int i = 0; i < lid; i++)
+        sum += in[i];
+    out[2 * lid] = sum + in[index[lid]];
+    if (lid & 1)
+        out[lid * 64] = in[lid];
+}
+"""
+
+
+def test_loops_and_accesses_on_the_cpu(tmp_path: Path) -> None:
+    """How each is carried out, and why not faster, with the line."""
+    (tmp_path / "k.cl").write_text(LOOPS)
+    arguments = [word for kind in ("fp32:8192", "fp32:8192", "int32:32") for word in ("--arg", f"zeros:{kind}")]
+    found = coopmat("run", "k.cl", "--kernel", "copies", "--device", "cpu", "--explain", "--no-bounds", "--global",
+                    "32", "--local", "32", *arguments, "--arg", "100", "--arg", "4", cwd=tmp_path)
+    lines = dict(line.strip().rsplit(": ", 1) for line in found.stdout.splitlines() if "k.cl:" in line)
+    assert lines["loops without masks while all work-items are in them, then the rest with masks"] == "k.cl:4"
+    assert lines["loops that all work-items of a sub-group run alike, without masks"] == "k.cl:7"
+    assert lines["loops with masks, as no comparison in their head is of a number that counts from a work-item's own"
+                 ] == "k.cl:9"
+    assert lines["reads of whole vectors"] == "k.cl:5, k.cl:8, k.cl:11"
+    assert lines["writes of whole vectors"] == "k.cl:5"
+    unknown = "as the addresses of neighbouring work-items are no known distance apart"
+    (where,) = (place for kind, place in lines.items() if kind.startswith(("gathers", "reads by")) and unknown in kind)
+    assert where == "k.cl:10, k.cl:11"
+    assert any(place == "k.cl:13" and "they are 256 bytes apart, and not all work-items are there" in kind
+               for kind, place in lines.items())
 
 
 def test_without_a_gpu(tmp_path: Path) -> None:

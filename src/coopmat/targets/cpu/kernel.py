@@ -26,6 +26,7 @@ from coopmat.targets.cpu.host.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.host.pauses import PAUSING, RUN
 from coopmat.targets.cpu.host.teams import CODE as TEAM
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
+from coopmat.targets.cpu.lanes.notes import notes
 from coopmat.targets.cpu.lanes.pauses import pausing
 from coopmat.targets.cpu.lanes.vector import VectorLanes
 from coopmat.targets.cpu.mathematics.functions import DOUBLE, SINGLE
@@ -141,7 +142,7 @@ class _Maker:
                   if row.result_id in self.matrices.kept.parameters]
         return KernelCode(text, tuple(arguments.slots), self.frame.globals, self.frame.argument_bytes,
                           self.frame.local_bytes, self.frame.stack_bytes, lanes.waits, self.matrices.operations,
-                          self.sites, emitter.prints, reused, lanes.layout.has_loops)
+                          self.sites, emitter.prints, reused, lanes.layout.has_loops, tuple(notes(lanes)))
 
     def _switching(self) -> str:
         """How sub-groups leave their place to others."""

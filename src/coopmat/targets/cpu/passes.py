@@ -154,7 +154,8 @@ def _lower_matrices(one: Compilation) -> None:
     """The form of matrices that the processor has: loops over components, tiles, large ones in memory."""
     one.ir, stack_bytes, one.uses_tiles, notes = lower(one.ir, one.code.matrices, one.features.used,
                                                        stay_in_tiles=one.stay_in_tiles)
-    one.code = replace(one.code, stack_bytes=one.code.stack_bytes + stack_bytes, notes=notes)
+    one.code = replace(one.code, stack_bytes=one.code.stack_bytes + stack_bytes,
+                       notes=(*one.code.notes, *notes))
     if one.code.stack_bytes > MOST_MEMORY:
         raise Error(f"kernel '{one.name}' needs {one.code.stack_bytes} bytes for the variables and large matrices of a "
                     f"sub-group, more than {MOST_MEMORY >> 20} MiB; use smaller matrices")

@@ -74,6 +74,22 @@ def in_full_rounds(flat: Flat) -> Flat:
             tried |= new
 
 
+def blocks_of_rests(flat: Flat) -> set[int]:
+    """The blocks of the second ones of loops in two: of what is left when a work-item leaves the first one."""
+    heads = set(flat.full_rounds.values())
+    return {number for loop in flat.flow.loops if flat.blocks[loop.head].label in heads for number in loop.members}
+
+
+def reason_against(flat: Flat, loop: Loop) -> str:
+    """Why a loop is not in two."""
+    search = _Search(flat)
+    if not search._is_counted(loop):
+        return "no comparison in their head is of a number that counts from a work-item's own"
+    if not search._is_closed(loop):
+        return "they are left in their middle, too, and what they computed is used behind"
+    return f"they have more than {MOST_INSTRUCTIONS} instructions, or the kernel has more than {MOST_TOTAL} with them"
+
+
 class _Search:
     """Finds loops in which work-items may have different numbers of rounds."""
 

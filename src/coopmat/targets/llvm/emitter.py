@@ -129,6 +129,11 @@ class Emitter(NumberWriter):
                 found[id(row)] = location
         return self._locations[self.block].get(id(self.row))
 
+    def location_of(self, block: int) -> str | None:
+        """The first source line of a block."""
+        rows = self.flat.blocks[block].instructions
+        return next((line_text(self.module, row) for row in rows if row.opcode == Op.Line), None)
+
     def lane_number(self, llvm: str = "i32") -> Number:
         """Each work-item's position in its sub-group."""
         return self.execution.lane_number(llvm)

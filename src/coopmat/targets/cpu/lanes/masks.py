@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.targets.cpu.frame import Frame
+from coopmat.targets.cpu.lanes.places import Places
 from coopmat.targets.cpu.lanes.shapes import UNIFORM, Shape
 from coopmat.targets.cpu.options import HARDWARE
 from coopmat.targets.llvm.emitter import Emitter
@@ -90,6 +91,7 @@ class Masks:
         self.frame = Frame(emitter.writer, emitter.sub_group_size, is_whole=variant.is_whole)
         self.mask: str | None = None
         self.whole_mask = None if variant.is_whole else "%exists"
+        self.accesses = Places()
 
     @property
     def mask_type(self) -> str:

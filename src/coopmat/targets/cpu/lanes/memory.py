@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from coopmat.spirv.grammar import StorageClass
+from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.support.cached import cached_property
 from coopmat.targets.cpu.host.frame import Field
 from coopmat.targets.cpu.lanes.loops import for_each_lane, for_each_value
 from coopmat.targets.cpu.lanes.masks import Masks
 from coopmat.targets.cpu.lanes.spread import Spread, load_spread, store_spread
 from coopmat.targets.cpu.prefetch import prefetch
+from coopmat.targets.cpu.rounds import blocks_of_rests
 from coopmat.targets.llvm.values import Number, bits_of, suffix
 
 MASKED = {1: "avx512bw", 2: "avx512bw", 4: "avx", 8: "avx"}
@@ -26,6 +28,11 @@ class Memory(Masks):
     """Accesses memory for the work-items that are here."""
 
     most_aligned = 0
+    @cached_property
+    def _rests(self) -> set[int]:
+        """The blocks in which work-items finish loops, of which nothing is told."""
+        return blocks_of_rests(self.emitter.flat)
+
     _two_ways = 0  # accesses that are written twice, so far
     _spelt_out = 0  # gathers and scatters without an instruction, so far
 
@@ -35,6 +42,7 @@ class Memory(Masks):
             return self._in_two_ways(pointer, lambda one: self.load(one, llvm, alignment, volatile=volatile))
         emitter, writer = self.emitter, self.writer
         vector, size = emitter.vector(llvm), bits_of(llvm) // 8
+        self._tell(pointer, size, GATHERED, volatile=volatile)
         kind = "load volatile" if volatile else "load"
         if pointer.is_single:
             return Number(llvm, writer.let(f"{kind} {llvm}, ptr {pointer.base}, align {alignment}"))
@@ -63,6 +71,7 @@ class Memory(Masks):
             return
         emitter, writer = self.emitter, self.writer
         vector, size = emitter.vector(number.type), bits_of(number.type) // 8
+        self._tell(pointer, size, SCATTERED, volatile=volatile)
         kind = "store volatile" if volatile else "store"
         if pointer.is_single:
             writer.do(f"{kind} {number.type} {self.last(number)}, ptr {pointer.base}, align {alignment}")
@@ -89,6 +98,37 @@ class Memory(Masks):
         writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
             (vector, lanes), (pointers, f"align {alignment} {emitter.lanes(pointer)}"),
             (self.mask_type, self.mask_text)])
+
+    def _tell(self, pointer: Number, size: int, needed: Mapping[int, str], *, volatile: bool) -> None:
+        """Note how an access of the source is carried out, and if not by whole vectors, why not."""
+        row = self.emitter.row
+        if row is None or row.opcode not in (Op.Load, Op.Store) or pointer.is_single:
+            return
+        if self.emitter.block in self._rests:
+            return
+        reads = row.opcode == Op.Load
+        kind = "reads" if reads else "writes"
+        spread = None if volatile or self.mask is not None else Spread.of(pointer, size, self.size)
+        if pointer.is_linear and pointer.stride == size:
+            how = f"{kind} of whole vectors" if self.mask is None else f"{kind} of vectors with a mask"
+            if self.mask is not None and not self._has(MASKED, size):
+                how = f"{kind} by one work-item after the other, as the processor has no masks for {size} bytes"
+        elif spread is not None and (reads or self._has(MASKED, size)):
+            how = f"{kind} of whole vectors and shuffles, of numbers {abs(pointer.stride)} bytes apart"
+        else:
+            way = "gathers" if reads else "scatters"
+            if not self._has(needed, size):
+                way = f"{kind} by one work-item after the other"
+            how = f"{way}, as {self._reason(pointer)}"
+        self.accesses.add(how, self.emitter.location())
+
+    def _reason(self, pointer: Number) -> str:
+        """Why an access is not one of whole vectors."""
+        if not pointer.is_linear:
+            return "the addresses of neighbouring work-items are no known distance apart"
+        if self.mask is not None:
+            return f"they are {abs(pointer.stride)} bytes apart, and not all work-items are there"
+        return f"they are {abs(pointer.stride)} bytes apart"
 
     def _is_two_ways(self, pointer: Number) -> bool:
         """Whether an access is written twice: as pointers mostly are, and as they may be."""
