@@ -13,6 +13,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
 from coopmat.spirv.analysis.matrix_uses import MatrixUses, required_matrix_uses
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
+from coopmat.support.allocator import keep_freed_memory
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.modules import check
@@ -97,6 +98,7 @@ class SimulatedProgram:
                 arguments: Sequence[Any]) -> None:
         from coopmat.targets.simulator.launch import launch
 
+        keep_freed_memory()
         try:
             launch(kernel, geometry, arguments, self.options, self.traffic, group_limit)
         except MemoryError as error:
