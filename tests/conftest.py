@@ -132,6 +132,10 @@ ORACLES = {
     "chromium": (_chromium, "a browser that can be driven: the package chromium"),
     "dap-python": (lambda: importlib.util.find_spec("dap") is not None, "a client of the Debug Adapter Protocol: pip "
                    "install dap-python; with debugpy and jsonschema, messages are checked by the protocol's schema"),
+    "loky": (lambda: importlib.util.find_spec("loky") is not None, "processes that sweeps use: pip install "
+             "'coopmat[farm]'"),
+    "distributed": (lambda: importlib.util.find_spec("distributed") is not None, "Dask.distributed, for farms: pip "
+                    "install 'coopmat[farm]'"),
     "lavapipe": (_lavapipe, "Mesa's Vulkan drivers, from Debian's sid: make oracles, on Debian"),
     "vulkan-registry": (_vulkan_registry, "Khronos's vk.xml: the package libvulkan-dev, which make oracles unpacks"),
     "oclgrind-tests": (_oclgrind_tests, "a checkout of github.com/jrprice/Oclgrind, named by COOPMAT_OCLGRIND"),

@@ -58,6 +58,7 @@ __all__ = [
     "DivergentGroupOperation",
     "Error",
     "Event",
+    "Farm",
     "Kernel",
     "KernelAssertion",
     "KernelNotSupported",
@@ -67,6 +68,7 @@ __all__ = [
     "Misaligned",
     "OpenCLOptions",
     "OutOfBounds",
+    "Outcome",
     "Program",
     "Queue",
     "SignedOverflowWarning",
@@ -85,6 +87,7 @@ __all__ = [
     "device",
     "devices",
     "do_bench",
+    "farm",
     "free",
     "layout",
     "local",
@@ -92,16 +95,19 @@ __all__ = [
     "malloc_host",
     "malloc_shared",
     "matrix_multiply_accumulate",
+    "sweep",
 ]
 
 if TYPE_CHECKING:
     from coopmat import sycl as sycl
     from coopmat import torch as torch
     from coopmat.comparison import Comparison, compare
+    from coopmat.machines import Farm, Outcome, farm, sweep
     from coopmat.runtime.memory import free, malloc_device, malloc_host, malloc_shared
     from coopmat.tuning import Config, autotune, do_bench
 else:
     _LATE = {**dict.fromkeys(("Comparison", "compare"), "coopmat.comparison"),
+             **dict.fromkeys(("Farm", "Outcome", "farm", "sweep"), "coopmat.machines"),
              **dict.fromkeys(("Config", "autotune", "do_bench"), "coopmat.tuning"),
              **dict.fromkeys(("free", "malloc_device", "malloc_host", "malloc_shared"), "coopmat.runtime.memory")}
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from coopmat.command_line import bench, compare, debug, doctor, layout, modules, probe, query, transform, tune
+from coopmat.command_line import bench, compare, debug, doctor, layout, modules, probe, query, transform, tune, worker
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import (
     SOURCES,
@@ -119,8 +119,13 @@ def _print_warnings(warnings: Sequence[Diagnostic]) -> None:
 def show_devices(
     name: Annotated[str | None, typer.Argument(metavar="DEVICE", help="Show this device's combinations.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    of_farm: Annotated[str | None, typer.Option("--farm", metavar="ADDRESS", help="Those of a farm instead: "
+                                                "dask://host:port.")] = None,
 ) -> None:
     """List the devices, or the matrix combinations of one."""
+    if of_farm is not None:
+        worker.show_farm(of_farm, name, as_json=as_json)
+        return
     chosen = [device(name)] if name is not None else devices()
     if as_json:
         shown = [one.to_json() for one in chosen]
@@ -166,6 +171,7 @@ app.command("layout")(layout.layout)
 app.command("probe")(probe.probe)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
+app.command("worker")(worker.worker)
 app.command("tune", cls=BuildCommand)(tune.tune)
 app.command("compare", cls=BuildCommand)(compare.compare)
 

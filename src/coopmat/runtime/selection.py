@@ -33,6 +33,7 @@ _MAKERS: dict[str, Callable[[], Device]] = {
     **{row.device_name: lambda row=row: SimulatedDevice(row) for row in ARCHITECTURES.values()},  # type: ignore[misc]
 }
 """Every device that is here on any machine, by its name: the real one first."""
+_FARM = "dask://"
 
 
 def devices() -> list[Device]:
@@ -156,6 +157,8 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
         return _MAKERS[name]()
     if "," in name or name in _ALL:
         return _several(name)
+    if name.startswith(_FARM):
+        return _of_farm(name)
     numbered = _NUMBERED_NAME.fullmatch(name)
     if numbered is not None:
         return _NUMBERED[numbered[1]].make(int(numbered[2] or 0))
@@ -164,6 +167,15 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
     raise Error(f"no device {value_text(name)}{hint} (kernels run on the CPU, on NVIDIA's GPUs, cuda:0 and so on, on "
                 f"devices of Vulkan and OpenCL, vulkan:0, opencl:0 and so on, and on simulated devices: "
                 f"{', '.join(_MAKERS)})")
+
+
+def _of_farm(name: str) -> Device:
+    """A device of a farm: ``dask://host:port/cuda:0``."""
+    from coopmat.machines import farm
+
+    address, _, device_name = name.removeprefix(_FARM).partition("/")
+    found: Device = farm(_FARM + address).device(device_name)
+    return found
 
 
 def _several(names: str) -> Device:

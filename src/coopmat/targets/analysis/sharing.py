@@ -45,11 +45,13 @@ class Combination:
 class Sharing:
     """written: the positions of the parameters whose memory the kernel writes. combined: of those, the ones that only
     atomic operations of one kind touch. reasons: why parts of a launch must see the same memory; empty where they need
-    not."""
+    not. written_variables: of the program, by name; writes_anywhere: through a pointer of unknown origin."""
 
     written: frozenset[int]
     combined: Mapping[int, Combination] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+    written_variables: tuple[str, ...] = ()
+    writes_anywhere: bool = False
 
 
 def sharing_of(module: Module, kernel: str) -> Sharing:
@@ -69,6 +71,7 @@ class _Search:
         self.combined: dict[int | None, set[Combination]] = {}
         self.atomic: dict[int | None, Instruction] = {}
         self.reasons: dict[str, None] = {}
+        self.variables: dict[str, None] = {}
 
     def found(self) -> Sharing:
         for row in self._rows():
@@ -84,7 +87,7 @@ class _Search:
         written = frozenset(self.places[root] for root in self.written | set(self.combined) if root in self.places)
         combined = {self.places[root]: next(iter(kinds)) for root, kinds in self.combined.items()
                     if root in self.places and len(kinds) == 1}
-        return Sharing(written, combined, tuple(self.reasons))
+        return Sharing(written, combined, tuple(self.reasons), tuple(self.variables), None in self.written)
 
     def _rows(self) -> Iterator[Instruction]:
         for block in self.flat.blocks:
@@ -123,6 +126,7 @@ class _Search:
             if root is not None and root not in self.places:
                 kind = self.flat.definition(root)
                 if kind.opcode == Op.Variable and kind.words[0] == StorageClass.CrossWorkgroup:
+                    self.variables[self._name(root)] = None
                     self._refuse(self.plain.get(root) or self.atomic[root],
                                  f"{self._name(root)} is a variable of the program, which all launches share")
 

@@ -1,0 +1,96 @@
+"""``coopmat worker``: this machine's devices for a farm."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import os
+import pickle
+import socket
+from typing import Annotated
+
+import typer
+
+from coopmat.diagnostics import Error
+from coopmat.support.terminal import console, table
+
+LOGGING = {"distributed": "warning", "distributed.worker": "critical"}
+"""What processes tell: not the errors of kernels, which are for those who launch them."""
+
+
+def worker(
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="The scheduler: dask://host:port.")],
+    processes: Annotated[int | None, typer.Option(help="Processes for simulated devices; one for each core.")] = None,
+    host: Annotated[str, typer.Option(help="Where to listen; other than loopback needs TLS.")] = "127.0.0.1",
+) -> None:
+    """Offer this machine's devices to a scheduler (`dask scheduler` starts one), until it is interrupted."""
+    from coopmat.machines.farms import MISSING, PREFIX, keep_environment
+    from coopmat.machines.worker import METADATA, described
+    from coopmat.targets.cpu.options import available_cores
+
+    try:
+        import dask
+        from distributed import Client, Nanny
+    except ImportError as error:
+        raise Error(f"{MISSING} ({error})") from None
+    if not address.startswith(PREFIX):
+        raise Error(f"a scheduler is called dask://host:port; found '{address}'")
+    is_secure = bool(dask.config.get("distributed.comm.require-encryption", False))
+    if not is_secure and not _is_loopback(host):
+        raise Error(f"a worker runs what anybody sends who reaches it, so it listens at '{host}' only with TLS: set "
+                    "distributed.comm.require-encryption and its certificates in Dask's settings (docs/farm.md)")
+    keep_environment()
+    dask.config.set({"logging": LOGGING})
+    count = processes if processes is not None else available_cores()
+    scheduler = f"{'tls' if is_secure else 'tcp'}://{address.removeprefix(PREFIX)}"
+
+    machine = f"{socket.gethostname()}-{os.getpid()}"
+
+    async def serve() -> None:
+        async with Client(scheduler, asynchronous=True, set_as_default=False) as client:
+            await client.set_metadata([METADATA, machine], pickle.dumps(described()))
+            nannies = [await Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}",
+                                   resources=_resources(is_first=number == 0)) for number in range(count)]
+            print(f"{count} processes offer {', '.join(_resources(is_first=True))} to {address}", flush=True)
+            await asyncio.gather(*(one.finished() for one in nannies))
+
+    try:
+        asyncio.run(serve())
+    except (OSError, TimeoutError) as error:
+        raise Error(f"no scheduler answers at {address}: {error}") from None
+
+
+def _resources(*, is_first: bool) -> dict[str, float]:
+    """What a process has: all have simulated devices, and one has the machine's own."""
+    from coopmat.machines.worker import SIMULATED
+    from coopmat.runtime import devices
+
+    own = [one.name for one in devices() if not one.name.startswith("sim:")] if is_first else []
+    return {SIMULATED: 1.0, **dict.fromkeys(own, 1.0)}
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(socket.gethostbyname(host)).is_loopback
+    except (OSError, ValueError):
+        raise Error(f"'{host}' is no address of this machine") from None
+
+
+def show_farm(address: str, name: str | None, *, as_json: bool) -> None:
+    """Print the devices of all machines of a farm, or one device's workers."""
+    from coopmat.machines import farm
+
+    rows = [(record.name, record.architecture, record.chip, state.record.host, state.address, state.load, state.running)
+            for state in farm(address).workers() for record in state.record.devices
+            if name in (None, record.name, record.architecture)]
+    if not rows:
+        raise Error(f"no worker of {address} has {'a device' if name is None else f'the device {name!r}'}")
+    columns = ("device", "architecture", "chip", "host", "worker", "load", "running")
+    if as_json:
+        print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1))
+        return
+    shown = table(*columns)
+    for row in sorted(rows, key=lambda row: (row[0].startswith("sim:"), *row[3:5])):
+        shown.add_row(*row[:5], f"{row[5]:.0%}", str(row[6]))
+    console().print(shown)

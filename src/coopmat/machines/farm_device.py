@@ -1,0 +1,121 @@
+"""A device of a farm: ``dask://host:8786/cuda:0``. Programs go there as SPIR-V, arrays once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coopmat.devices import Combination
+from coopmat.diagnostics import LaunchError
+from coopmat.machines import worker
+from coopmat.machines.worker import DeviceRecord, Place, Request
+from coopmat.runtime.device import Device
+from coopmat.runtime.timing import Timer, simulation_timer
+from coopmat.spirv.module import Module
+from coopmat.support.cache import Cache
+from coopmat.support.unwritten import copied
+from coopmat.targets.analysis.sharing import sharing_of
+from coopmat.targets.base.modules import check
+
+if TYPE_CHECKING:
+    from coopmat.machines.farms import Farm
+
+
+class FarmDevice(Device):
+    """A device that workers of a farm have; any that is free runs a launch. ``options``: of a device of that kind."""
+
+    def __init__(self, farm: Farm, record: DeviceRecord, options: Any = None) -> None:
+        super().__init__(record.description, options)
+        self.farm = farm
+        self.record = record
+        self.name = f"{farm.address}/{record.name}"
+
+    @property
+    def architecture(self) -> str:
+        return self.record.architecture
+
+    @property
+    def matrix_combinations(self) -> list[Combination]:
+        return list(self.record.combinations)
+
+    def with_options(self, options: Any) -> FarmDevice:
+        """The device with other options, which the workers check."""
+        return FarmDevice(self.farm, self.record, options)
+
+    def load(self, module: Module, *, is_checked: bool = False, cache: Cache | None = None) -> FarmProgram:
+        """Prepare a module for workers, which compile it at its first launch."""
+        if not is_checked:
+            check(module, self.description)
+        return FarmProgram(self, module)
+
+    def timer(self) -> Timer:
+        """Times by this machine's clock, the way to the worker included."""
+        return simulation_timer(self.name)
+
+
+class FarmProgram:
+    """A module on workers. See :class:`~coopmat.runtime.device.LoadedProgram`."""
+
+    def __init__(self, device: FarmDevice, module: Module) -> None:
+        self.device = device
+        self.module = module
+        self.spirv = module.to_bytes()
+        self.digest = hashlib.blake2b(self.spirv, digest_size=16).hexdigest()
+        self._written: dict[str, frozenset[int]] = {}
+
+    def launcher(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+                 arguments: Sequence[Any]) -> Callable[[Sequence[Any]], None]:
+        """What launches a kernel with arguments. LaunchError for one that writes variables of the program, of which
+        every worker has its own."""
+        written = self._written_by(kernel_name)
+        sizes = tuple(map(int, global_size)), tuple(map(int, local_size))
+        return lambda given: self._launch(kernel_name, sizes, given, written)
+
+    def _written_by(self, kernel: str) -> frozenset[int]:
+        """The positions of the arrays that a kernel may write."""
+        if kernel not in self._written:
+            sharing = sharing_of(self.module, kernel)
+            if sharing.written_variables:
+                raise LaunchError(f"kernel '{kernel}' writes {', '.join(sharing.written_variables)}, of which every "
+                                  "worker of a farm has its own: launch it on a device of this machine")
+            count = len(self.module.kernel_signatures[kernel].parameters)
+            self._written[kernel] = frozenset(range(count)) if sharing.writes_anywhere else sharing.written
+        return self._written[kernel]
+
+    def _launch(self, kernel: str, sizes: tuple[tuple[int, ...], tuple[int, ...]], given: Sequence[Any],
+                written: frozenset[int]) -> None:
+        arrays: list[np.ndarray] = []  # each memory once
+        arguments: list[Any] = []
+        changed: dict[int, None] = {}
+        for place, one in enumerate(given):
+            if isinstance(one, np.ndarray):
+                number = _number_of(one, arrays)
+                arguments.append(Place(number))
+                changed |= {number: None} if place in written else {}
+            else:
+                arguments.append(one)
+        request = Request(self.spirv, kernel, self.device.record.name, self.device.options, *sizes, tuple(arguments),
+                          tuple(changed))
+        found = self.device.farm.run(worker.run, request, arrays, device_name=self.device.record.name,
+                                     key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
+        for number, content in zip(changed, found, strict=True):
+            arrays[number][...] = content
+        for one in given:
+            if isinstance(one, np.ndarray):
+                copied(one)
+
+
+def _number_of(array: np.ndarray, known: list[np.ndarray]) -> int:
+    """The number of an array's memory, as bytes, among those known. LaunchError for a part of another's."""
+    content = np.asarray(array).reshape(-1).view(np.uint8)
+    for number, other in enumerate(known):
+        if (content.ctypes.data, content.size) == (other.ctypes.data, other.size):
+            return number
+        if np.shares_memory(content, other):
+            raise LaunchError("two arguments share a part of their memory, which cannot be sent to another machine: "
+                              "pass the same array, or copies")
+    known.append(content)
+    return len(known) - 1

@@ -1,0 +1,116 @@
+"""Where the batches of a sweep run: processes of this machine, or workers of a farm."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from coopmat.machines.farms import Farm, keep_environment
+
+DASKS_TRIES = 4
+"""Workers that a task has ended when Dask gives it up."""
+Function = Callable[[Any], Any]
+Result = tuple[Any, str | None, float]
+"""A value, an error's text, and seconds."""
+
+
+class Died(Exception):
+    """A process has ended while it ran a batch. ``deaths``: how many have, one after the other."""
+
+    def __init__(self, message: str, deaths: int = 1) -> None:
+        self.deaths = deaths
+        super().__init__(message)
+
+
+class Machine(Protocol):
+    """Runs batches. ``processes``: how many at once."""
+
+    processes: int
+
+    def submit(self, function: Function, configurations: Sequence[Any]) -> Any:
+        """Begin a batch; its future."""
+
+    def completed(self, futures: Sequence[Any]) -> Iterable[Any]:
+        """The futures that are done, as soon as one is."""
+
+    def result(self, future: Any) -> list[Result]:
+        """What a batch gave. Died if its process has ended."""
+
+
+def run_all(function: Function, configurations: Sequence[Any]) -> list[Result]:
+    """What a function makes of each configuration; runs in another process."""
+    found: list[Result] = []
+    for one in configurations:
+        start = time.perf_counter()
+        try:
+            value, error = function(one), None
+        except Exception as raised:
+            value, error = None, f"{type(raised).__name__}: {raised}"
+        found.append((value, error, time.perf_counter() - start))
+    return found
+
+
+class Local:
+    """Processes of this machine, by loky, which starts others where some have ended."""
+
+    def __init__(self, processes: int | None) -> None:
+        from coopmat.targets.cpu.options import available_cores
+
+        self.processes = processes if processes is not None else available_cores()
+
+    def submit(self, function: Function, configurations: Sequence[Any]) -> Any:
+        """See :class:`Machine`."""
+        from loky import get_reusable_executor
+
+        return get_reusable_executor(max_workers=self.processes).submit(run_all, function, configurations)
+
+    def completed(self, futures: Sequence[Any]) -> Iterable[Any]:
+        """See :class:`Machine`."""
+        from concurrent.futures import FIRST_COMPLETED, wait
+
+        return wait(futures, return_when=FIRST_COMPLETED).done
+
+    def result(self, future: Any) -> list[Result]:
+        """See :class:`Machine`."""
+        from concurrent.futures import BrokenExecutor
+
+        try:
+            found: list[Result] = future.result()
+        except BrokenExecutor as error:
+            raise Died(str(error).split("\n")[0]) from None
+        return found
+
+
+class OnFarm:
+    """Workers of a farm."""
+
+    def __init__(self, on: Farm) -> None:
+        keep_environment()
+        self.farm = on
+        self.processes = max(1, len(on.workers()))
+
+    def submit(self, function: Function, configurations: Sequence[Any]) -> Any:
+        """See :class:`Machine`."""
+        return self.farm.client.submit(run_all, function, list(configurations), pure=False)
+
+    def completed(self, futures: Sequence[Any]) -> Iterable[Any]:
+        """See :class:`Machine`. Error if the scheduler is gone."""
+        from distributed import wait
+
+        while True:
+            try:
+                with self.farm.client.as_current():
+                    return list(wait(futures, timeout=1, return_when="FIRST_COMPLETED").done)
+            except TimeoutError:
+                self.farm.check()
+
+    def result(self, future: Any) -> list[Result]:
+        """See :class:`Machine`."""
+        from distributed import KilledWorker
+
+        try:
+            found: list[Result] = future.result()
+        except KilledWorker as error:
+            raise Died(f"the last one on {error.last_worker.address}", DASKS_TRIES) from None
+        return found

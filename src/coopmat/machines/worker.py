@@ -1,0 +1,113 @@
+"""What runs on a worker: launches on its devices, and what it tells of them. Sent by name: workers have coopmat."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from coopmat.devices import Combination, DeviceDescription
+from coopmat.runtime import Device, Program, build, device, devices
+from coopmat.runtime.streams import Stream
+from coopmat.support.version import __version__
+
+SIMULATED = "sim"
+"""The resource of a worker that stands for all simulated devices."""
+METADATA = "coopmat"
+"""Where the scheduler keeps what machines tell of themselves, pickled, by the names of machines."""
+MOST_PROGRAMS = 64
+
+
+@dataclass(frozen=True)
+class DeviceRecord:
+    """A device of a worker. ``chip``: what it is, for people."""
+
+    name: str
+    architecture: str
+    chip: str
+    description: DeviceDescription
+    combinations: tuple[Combination, ...]
+
+
+@dataclass(frozen=True)
+class WorkerRecord:
+    """A machine of the farm: its version of coopmat, its name, and its devices."""
+
+    version: str
+    host: str
+    devices: tuple[DeviceRecord, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Stands for the array of a number among arguments."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """A launch: a module, a kernel, sizes, and arguments in the form that targets take; arrays, which are sent as
+    bytes, by their numbers. written: the numbers of those that come back."""
+
+    spirv: bytes
+    kernel: str
+    device: str
+    options: Any
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    arguments: tuple[Any, ...]
+    written: tuple[int, ...]
+
+
+def resource_of(device_name: str) -> str:
+    """What Dask calls a device as a resource of workers."""
+    return SIMULATED if device_name.startswith("sim:") else device_name
+
+
+def machine_of(worker_name: str) -> str:
+    """The name of the machine that a worker's process belongs to."""
+    return worker_name.rpartition(":")[0]
+
+
+def described() -> WorkerRecord:
+    """What this machine has."""
+    return WorkerRecord(__version__, platform.node(), tuple(map(_record, devices())))
+
+
+def _record(one: Device) -> DeviceRecord:
+    gpu = getattr(one, "gpu", None)
+    if gpu is not None:
+        chip = gpu.name
+    elif one.name == "cpu":
+        from coopmat.runtime.timing import processor_name
+
+        chip = processor_name()
+    else:
+        chip = "simulated"
+    return DeviceRecord(one.name, one.architecture, chip, one.description, tuple(one.matrix_combinations))
+
+
+def run(request: Request, *arrays: np.ndarray) -> list[np.ndarray]:
+    """Launch a kernel on a device of this worker; the arrays that it may have written. Raises what the launch raises.
+    """
+    kept = {number: arrays[number].copy() for number in request.written}
+    given = [kept.get(one.number, arrays[one.number]) if isinstance(one, Place) else one for one in request.arguments]
+    on = device(request.device, options=request.options)
+    kernel = _program(request.spirv).kernel(request.kernel)
+    _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()
+    return [kept[number] for number in request.written]
+
+
+@lru_cache(MOST_PROGRAMS)
+def _program(spirv: bytes) -> Program:
+    return build(spirv)
+
+
+@lru_cache(MOST_PROGRAMS)
+def _stream(on: Device) -> Stream:
+    """What a device is given commands by; one serves all launches."""
+    return on.stream()

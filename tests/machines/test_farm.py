@@ -1,0 +1,183 @@
+"""A farm of a scheduler and workers, as processes on loopback: its devices, launches, sweeps, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from tests.kit.command_line import coopmat, failure
+
+pytestmark = pytest.mark.oracle("distributed")
+KERNELS = """
+kernel void add(global int *o, global const int *x, int n) { o[get_global_id(0)] += x[get_global_id(0)] * n; }
+kernel void outside(global int *o) { o[get_global_id(0) + 1] = 1; }
+int counter;
+"""
+WORKER = "from coopmat.command_line.main import main; main()"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+PATIENCE = 90  # seconds, on a busy machine
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Processes:
+    """A scheduler, and workers of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port, self.folder = free_port(), folder
+        self.address = f"dask://127.0.0.1:{self.port}"
+        self.scheduler = self._start("-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port",
+                                     str(self.port), "--no-dashboard")
+        self.workers = [self._start("-c", WORKER, "worker", self.address, "--processes", "2")]
+
+    def _start(self, *words: str) -> subprocess.Popen[Any]:
+        return subprocess.Popen([sys.executable, *words], env=ENVIRONMENT, cwd=self.folder, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+
+    def farm(self) -> cm.Farm:
+        """The farm, when both processes of the worker are there."""
+        end = time.monotonic() + PATIENCE
+        found = cm.farm(self.address)
+        while len(found.workers()) < 2:
+            assert time.monotonic() < end, "no workers"
+            time.sleep(0.2)
+        return found
+
+    def stop(self) -> None:
+        for one in (*self.workers, self.scheduler):
+            one.terminate()
+        for one in (*self.workers, self.scheduler):
+            try:
+                one.wait(10)
+            except subprocess.TimeoutExpired:
+                one.kill()
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    found = Processes(tmp_path_factory.mktemp("farm"))
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def farm(processes: Processes) -> cm.Farm:
+    return processes.farm()
+
+
+def worker_processes(farm: cm.Farm) -> list[int]:
+    """The processes that run launches."""
+    return list(farm.client.run(os.getpid, on_error="ignore").values())
+
+
+def disturb(process: int, how: signal.Signals) -> None:
+    """Stop a process for a second, or kill it."""
+    os.kill(process, how)
+    if how == signal.SIGSTOP:
+        subprocess.Popen(["sh", "-c", f"sleep 1; kill -CONT {process}"])
+
+
+def add(device: cm.Device, size: int, factor: int) -> None:
+    """A launch whose result is checked."""
+    rng = np.random.default_rng(factor)
+    out, x = (rng.integers(-99, 99, size, np.int32) for _ in range(2))
+    expected = out + x * factor
+    cm.Queue(device).enqueue(cm.build(KERNELS).kernel("add"), size, 64, out, x, factor).wait()
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_devices(farm: cm.Farm) -> None:
+    names = {one.name for one in farm.devices()}
+    assert {f"{farm.address}/cpu", f"{farm.address}/sim:intel_gpu_pvc"} <= names
+    device = cm.device(f"{farm.address}/intel_gpu_pvc")
+    assert device.name == f"{farm.address}/sim:intel_gpu_pvc"
+    assert device.matrix_combinations == cm.device("sim:intel_gpu_pvc").matrix_combinations
+    with pytest.raises(cm.Error, match="has a device 'cuda:9'; there are"):
+        farm.device("cuda:9")
+    assert "sim:intel_gpu_pvc" in coopmat("devices", "--farm", farm.address).stdout
+
+
+@pytest.mark.parametrize("name", ["cpu", "sim:generic"])
+def test_launches(farm: cm.Farm, name: str) -> None:
+    device = farm.device(name)
+    for size, factor in ((64, 3), (1 << 16, 4), (1 << 16, 5)):  # small arrays go with the launch, large ones before it
+        add(device, size, factor)
+    data = np.zeros(1 << 15, np.int32)
+    cm.Queue(device).enqueue(cm.build(KERNELS).kernel("add"), data.size, 64, data, data, 1).wait()  # one array twice
+    with pytest.raises(cm.LaunchError, match="share a part of their memory"):
+        cm.Queue(device).enqueue(cm.build(KERNELS).kernel("add"), 64, 64, data[:64], data[32:96], 1).wait()
+
+
+def test_errors_of_kernels_come_back(farm: cm.Farm) -> None:
+    with pytest.raises(cm.OutOfBounds, match="element 64"):
+        cm.Queue(farm.device("sim:generic")).enqueue(cm.build(KERNELS).kernel("outside"), 64, 64,
+                                                     np.zeros(64, np.int32)).wait()
+
+
+def test_a_launch_on_several_workers(farm: cm.Farm) -> None:
+    name = f"{farm.address}/sim:generic"
+    add(cm.device(f"{name},{name}"), 4096, 7)
+
+
+def test_sweeps(farm: cm.Farm) -> None:
+    assert {one.configuration: one.value for one in cm.sweep(abs, range(-50, 50), on=farm.address)} == {
+        x: abs(x) for x in range(-50, 50)}
+
+
+def test_workers_that_end_or_stop_cost_time_only(farm: cm.Farm, long_form: bool) -> None:
+    rng = np.random.default_rng(22)
+    device, start = farm.device("sim:generic"), time.monotonic()
+    for number in range(200 if long_form else 12):
+        if rng.random() < (0.05 if long_form else 0.2):
+            chosen = sorted(worker_processes(farm))
+            if chosen:
+                disturb(int(rng.choice(chosen)), signal.SIGSTOP if rng.random() < 0.5 else signal.SIGKILL)
+        add(device, 1 << int(rng.integers(8, 16)), number)
+    assert time.monotonic() - start < (1200 if long_form else 240)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_ends_workers_is_put_into_quarantine(farm: cm.Farm) -> None:
+    program = cm.build("kernel void wild(global int *o) { o[(size_t)1 << 60] = 1; }")
+    kernel = program.kernel("wild")  # the CPU does not check accesses unless it is told to
+    for _ in range(2):
+        with pytest.raises(cm.LaunchError, match=r"kernel 'wild' is in quarantine: it has ended"):
+            cm.Queue(farm.device("cpu")).enqueue(kernel, 64, 64, np.zeros(64, np.int32)).wait()
+    add(farm.device("cpu"), 64, 1)
+
+
+def test_addresses() -> None:
+    with pytest.raises(cm.Error, match="a farm is called dask://host:port"):
+        cm.farm("127.0.0.1:8786")
+    assert "only with TLS" in failure("worker", "dask://127.0.0.1:1", "--host", "0.0.0.0")
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_vanishes_is_an_error(tmp_path: Path) -> None:
+    processes = Processes(tmp_path)
+    try:
+        farm = processes.farm()
+        device = farm.device("sim:generic")
+        processes.scheduler.kill()
+        processes.scheduler.wait()
+        start = time.monotonic()
+        with pytest.raises(cm.Error, match="does not answer"):
+            add(device, 1 << 14, 1)
+        assert time.monotonic() - start < 30 + 5
+    finally:
+        processes.stop()
