@@ -45,7 +45,7 @@ import coopmat.targets.cpu.program
 import llvmlite.binding
 from coopmat import bench
 elements = bench.ELEMENTS[sys.argv[1]]
-example, queue = bench.examples(elements)[-1], cm.Queue("cpu")
+example, queue = bench.examples(elements, cm.device("cpu"))[-1], cm.Queue("cpu")
 a, b, c = (np.zeros((64, 64), dtype) for dtype in (elements.dtype, elements.dtype, elements.sums))
 gc.collect()
 start = time.perf_counter()

@@ -26,16 +26,17 @@ def bench(
     sizes: Annotated[list[int] | None, typer.Option(
         "--size", metavar="N", help="Multiply N x N matrices (repeatable); 1024 by default.")] = None,
     types: Annotated[list[str] | None, typer.Option(
-        "--type", metavar="bf16|s8|fp32", help="Only these elements (repeatable).")] = None,
+        "--type", metavar="bf16|s8|fp32|fp16", help="Only these elements (repeatable).")] = None,
     threads: Annotated[list[int] | None, typer.Option(
         "--threads", metavar="N", help="So many threads (repeatable); by default one, and all.")] = None,
     repetitions: Annotated[int, typer.Option("--repeat", metavar="N", help="Runs of each; their median counts.")] = 11,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Time the matrix products of examples/, beside numpy and, if it is installed, PyTorch; check the results."""
-    from coopmat.command_line.gemm_bench import ELEMENTS, measure_apart, tolerance
+    from coopmat.command_line.gemm_bench import ELEMENTS, measurable, measure_apart, tolerance
+    from coopmat.runtime import device
 
-    jobs = _jobs(name, sizes or [1024], types or list(ELEMENTS), threads, repetitions)
+    jobs = _jobs(name, sizes or [1024], types or measurable(device(name)), threads, repetitions)
     found: list[Measurement] = []
     for number, (elements, size, count) in enumerate(jobs, 1):
         with progress(f"{number} of {len(jobs)}: {elements}, {size}x{size}x{size}, threads: {count}"):

@@ -60,7 +60,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     if report is not None:
         from coopmat.command_line.machine_report import write
 
-        write(report, list(findings()))
+        write(report, findings())
         return
     found = list(findings())
     if as_json:

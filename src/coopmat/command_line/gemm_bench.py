@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -43,6 +44,7 @@ class Elements:
     c_type: str
     c_sums: str
     tile_depth: int  # a row of a tile of A fills 64 bytes
+    formats: tuple[str, str]  # of elements and of sums, as device tables have them
 
     @property
     def flags(self) -> str:
@@ -56,10 +58,13 @@ class Elements:
         return rng.standard_normal(shape, np.float32).astype(self.dtype)
 
 
-BF16 = Elements("bf16", np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32), "__bf16", "float", 32)
-S8 = Elements("s8", np.dtype(np.int8), np.dtype(np.int32), "char", "int", 64)
-FP32 = Elements("fp32", np.dtype(np.float32), np.dtype(np.float32), "float", "float", 16)
-ELEMENTS = {elements.name: elements for elements in (BF16, S8, FP32)}
+BF16 = Elements("bf16", np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32), "__bf16", "float", 32, ("bf16", "fp32"))
+FP16 = Elements("fp16", np.dtype(np.float16), np.dtype(np.float32), "half", "float", 32, ("fp16", "fp32"))
+S8 = Elements("s8", np.dtype(np.int8), np.dtype(np.int32), "char", "int", 64, ("sint8", "sint32"))
+FP32 = Elements("fp32", np.dtype(np.float32), np.dtype(np.float32), "float", "float", 16, ("fp32", "fp32"))
+ELEMENTS = {elements.name: elements for elements in (BF16, S8, FP32, FP16)}
+USUAL = ("bf16", "s8", "fp32")
+"""What is measured on devices that have no table of their own."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class Example:
     block: tuple[int, int] = (16, 16)  # rows and columns of C of a work-group; at most so many rows if it is tuned
     is_tuned: bool = False
     has_packed_b: bool = False
+    work_items: int = WORK_GROUP
 
     def kernel(self, elements: Elements, device: Device, cache_dir: str | None = None) -> Kernel:
         """The kernel, built for elements and a device."""
@@ -93,8 +99,8 @@ class Example:
         if self.is_tuned:
             rows = min(rows, -(-m // threads // 32) * 32)
             sizes = (m, n, k, rows)
-        grid = (-(-n // columns) * WORK_GROUP, -(-m // rows))
-        queue.enqueue(kernel, grid, (WORK_GROUP, 1), a, b, c, *sizes).wait()
+        grid = (-(-n // columns) * self.work_items, -(-m // rows))
+        queue.enqueue(kernel, grid, (self.work_items, 1), a, b, c, *sizes).wait()
 
 
 SPEC = Example("spec", "gemm.cl")
@@ -104,8 +110,31 @@ TUNED = Example("tuned", "gemm_tuned.cl", ("-DNB=512",), block=(4096, 512), is_t
 TUNED_FP32 = Example("tuned", "gemm_tuned_fp32.cl", ("-DNB=2048",), (8, 32, 4), (4096, 2048), is_tuned=True)
 
 
-def examples(elements: Elements) -> tuple[Example, ...]:
-    """The kernels for elements, from the simplest to the fastest."""
+def own_tile(elements: Elements, device: Device) -> tuple[int, int, int] | None:
+    """The largest tile of a driver's table for elements."""
+    types = (elements.formats[0],) * 2 + (elements.formats[1],) * 2
+    tiles = [row.largest for row in device.own_matrices if row.types == types]
+    return max(tiles, key=math.prod, default=None)
+
+
+def measurable(device: Device) -> list[str]:
+    """The elements that are measured on a device if nothing else is asked for."""
+    if not device.own_matrices:
+        return list(USUAL)
+    return [name for name, elements in ELEMENTS.items() if own_tile(elements, device) is not None]
+
+
+def examples(elements: Elements, device: Device) -> tuple[Example, ...]:
+    """The kernels for elements, from the simplest to the fastest. Error if a device with a table of its driver's has
+    none for them."""
+    if device.own_matrices:
+        tile = own_tile(elements, device)
+        if tile is None:
+            raise Error(f"the driver of {device.name} has no matrices of {elements.name}; it has those of "
+                        f"{', '.join(measurable(device)) or 'no type that is measured'}")
+        (m, n, _), size = tile, device.sub_group_sizes[0]
+        return (Example("spec", "gemm.cl", tile=tile, block=(m, n), work_items=size),
+                Example("blocked", "gemm_blocked.cl", tile=tile, block=(2 * m, 2 * n), work_items=size))
     return (SPEC, BLOCKED_ROW_MAJOR, TUNED_FP32) if elements is FP32 else (SPEC, BLOCKED, TUNED)
 
 
@@ -169,9 +198,10 @@ def measure(device: Device, elements: Elements, size: int, threads: int, repetit
     rng = np.random.default_rng(size)
     a, b = (elements.random(rng, size, size) for _ in range(2))
     queue = Queue(device)
-    c = {one.name: np.zeros((size, size), elements.sums) for one in examples(elements)}
+    kernels = examples(elements, device)
+    c = {one.name: np.zeros((size, size), elements.sums) for one in kernels}
     actions: dict[str, Action] = {}
-    for one in examples(elements):
+    for one in kernels:
         kernel = one.kernel(elements, device, cache_dir)
         mine = packed(b) if one.has_packed_b else b
         actions[one.name] = lambda one=one, kernel=kernel, mine=mine: one.launch(  # type: ignore[misc]

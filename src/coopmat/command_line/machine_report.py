@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import resources
@@ -41,10 +41,12 @@ COPY = """kernel void copy(global const float4 *from, global float4 *to) {
     size_t i = get_global_id(0); to[i] = from[i]; }"""
 
 
-def write(path: Path, findings: Sequence[Finding]) -> None:
+def write(path: Path, findings: Iterable[Finding]) -> None:
     """Write the report; OSError becomes an Error. findings: the doctor's."""
     from coopmat.runtime import devices
 
+    if not path.parent.is_dir():
+        raise Error(f"cannot write {path}: there is no folder {path.parent}")
     names = [one.name for one in devices() if not one.description.is_simulated]
     found: list[dict[str, Any]] = []
     with progress_bar("looking at", len(names)) as begin:
