@@ -1,7 +1,7 @@
 """Cut the kernel of a seed down to what still disagrees.
 
 ``python -m tests.kit.fuzz SEED [llvm|llvm-2|intel-source|...]``, where the number is the level of LLVM's optimiser;
-with ``cpu`` or ``cuda:0``, the kernel for targets of that seed.
+with ``cpu``, ``cuda:0`` or ``vulkan:0``, the kernel for targets of that seed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _verdict(ours: Result, theirs: Result) -> str:
 
 def main() -> None:
     seed, other = int(sys.argv[1]), (sys.argv[2:] or ["llvm"])[0]
-    kernel = kernels_for_targets.generate(seed) if other.startswith(("cpu", "cuda")) else generate(seed)
+    kernel = kernels_for_targets.generate(seed) if other.startswith(("cpu", "cuda", "vulkan")) else generate(seed)
 
     def found(sources: list[str]) -> list[str]:
         if isinstance(kernel, kernels_for_targets.TargetKernel):

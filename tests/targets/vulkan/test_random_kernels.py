@@ -11,8 +11,8 @@ import pytest
 
 from tests.kit.fuzz.vulkan_child import MAKERS, disagreements
 
-SHORT = {"graph": (500, 8), "lock_step": (500, 6), "barriers": (500, 6), "generic": (0, 6)}
-LONG = {"graph": (1000, 120), "lock_step": (1000, 80), "barriers": (1000, 40), "generic": (0, 6), "source": (1000, 100)}
+SHORT = {"graph": (500, 8), "lock_step": (500, 5), "barriers": (500, 4), "source": (500, 3), "generic": (0, 8)}
+LONG = {"graph": (1000, 120), "lock_step": (1000, 80), "barriers": (1000, 40), "generic": (0, 8), "source": (1000, 100)}
 
 
 def check(maker: str, first: int, number: int) -> None:
