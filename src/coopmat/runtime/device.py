@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.from_shader.interface import Interface
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.templates import template_method
@@ -130,6 +131,12 @@ class Device:
     def with_options(self, options: Any) -> Device:
         """The device with other options. Error if they are not those of its kind."""
         raise NotImplementedError
+
+    def load_shaders(self, shaders: Module, kernels: Module, interfaces: Mapping[str, Interface],
+                     cache: Cache) -> LoadedProgram:
+        """Prepare compute shaders for execution: as ``kernels``, which are the same, unless the device takes shaders.
+        """
+        return self.load(kernels, cache=cache)
 
     def load(self, module: Module, *, is_checked: bool = False, cache: Cache | None = None) -> LoadedProgram:
         """Prepare a module for execution; KernelNotSupported if its matrices are not the device's.

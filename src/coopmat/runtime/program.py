@@ -232,7 +232,9 @@ class Program:
                 matrix_addresses.check(self._executable)
             known = self._loadable_by is not None and self._loadable_by.description == device.description
             with self._sources_shown():
-                loaded = self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
+                loaded = self._loaded[device] = (
+                    device.load_shaders(self.module, self._executable, self.interfaces, self._cache) if self.interfaces
+                    else device.load(self._executable, is_checked=known, cache=self._cache))
         return loaded
 
     @contextmanager

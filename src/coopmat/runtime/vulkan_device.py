@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +13,7 @@ from coopmat.diagnostics import Error, LaunchError
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.device_arrays import device_array, way_to_host
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.from_shader.interface import Interface
 from coopmat.support.cache import Cache
 from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.base.modules import check
@@ -23,6 +25,7 @@ from coopmat.targets.vulkan.options import VulkanOptions
 if TYPE_CHECKING:
     from coopmat.runtime.timing import Restore
     from coopmat.runtime.vulkan_stream import VulkanStream, VulkanTimer
+    from coopmat.targets.vulkan.descriptors import ShaderProgram
     from coopmat.targets.vulkan.program import VulkanProgram
 
 ALIGNMENT = 256  # of buffers
@@ -94,6 +97,15 @@ class VulkanDevice(Device):
         if not is_checked:
             check(module, self.description)
         return VulkanProgram(module, self.number, self.options, cache, matrices=self.matrices)
+
+    def load_shaders(self, shaders: Module, kernels: Module, interfaces: Mapping[str, Interface],
+                     cache: Cache) -> ShaderProgram:
+        """Prepare compute shaders, which go to the driver as they are. kernels: the same as kernels."""
+        from coopmat.targets.vulkan.descriptors import ShaderProgram
+
+        check(kernels, self.description)
+        return ShaderProgram(kernels, shaders, interfaces, self.number, self.options, cache, self.description,
+                             self.matrices)
 
     def assembly(self, program: LoadedProgram) -> str:
         """Error: drivers keep their code to themselves."""

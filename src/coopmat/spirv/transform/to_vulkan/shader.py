@@ -47,10 +47,11 @@ class Argument:
 
     A ``pointer`` is a 64-bit address at ``offset`` of the argument block, a ``value`` its bytes as they are in memory.
     Of a ``local`` pointer nothing is in the block: the specialisation constant ``spec_id`` (u32) is the number of
-    elements of ``element_size`` bytes of its array, at least 1; bytes that fill no element count as one.
+    elements of ``element_size`` bytes of its array, at least 1; bytes that fill no element count as one. What is bound
+    to a ``descriptor`` is not in the block either: shaders that were no kernels have such.
     """
 
-    kind: Literal["pointer", "value", "local"]
+    kind: Literal["pointer", "value", "local", "descriptor"]
     offset: int
     size: int
     spec_id: int | None = None

@@ -75,6 +75,14 @@ SpecializationInfo - mapEntryCount:u32 pMapEntries:ptr dataSize:size pData:ptr
 PipelineShaderStageCreateInfo 18 flags:u32 stage:u32 module:u64 pName:ptr pSpecializationInfo:ptr
 PipelineShaderStageRequiredSubgroupSizeCreateInfo 1000225001 requiredSubgroupSize:u32
 PushConstantRange - stageFlags:u32 offset:u32 size:u32
+DescriptorSetLayoutBinding - binding:u32 descriptorType:u32 descriptorCount:u32 stageFlags:u32 pImmutableSamplers:ptr
+DescriptorSetLayoutCreateInfo 32 flags:u32 bindingCount:u32 pBindings:ptr
+DescriptorPoolSize - type:u32 descriptorCount:u32
+DescriptorPoolCreateInfo 33 flags:u32 maxSets:u32 poolSizeCount:u32 pPoolSizes:ptr
+DescriptorSetAllocateInfo 34 descriptorPool:u64 descriptorSetCount:u32 pSetLayouts:ptr
+DescriptorBufferInfo - buffer:u64 offset:u64 range:u64
+WriteDescriptorSet 35 dstSet:u64 dstBinding:u32 dstArrayElement:u32 descriptorCount:u32 descriptorType:u32
+    pImageInfo:ptr pBufferInfo:ptr pTexelBufferView:ptr
 PipelineLayoutCreateInfo 30 flags:u32 setLayoutCount:u32 pSetLayouts:ptr pushConstantRangeCount:u32
     pPushConstantRanges:ptr
 ComputePipelineCreateInfo 29 flags:u32 stage:VkPipelineShaderStageCreateInfo layout:u64 basePipelineHandle:u64
@@ -273,6 +281,13 @@ BeginCommandBuffer i32 ptr ptr
 EndCommandBuffer i32 ptr
 ResetCommandBuffer i32 ptr u32
 CmdBindPipeline void ptr u32 u64
+CreateDescriptorSetLayout i32 ptr ptr ptr ptr
+DestroyDescriptorSetLayout void ptr u64 ptr
+CreateDescriptorPool i32 ptr ptr ptr ptr
+DestroyDescriptorPool void ptr u64 ptr
+AllocateDescriptorSets i32 ptr ptr ptr
+UpdateDescriptorSets void ptr u32 ptr u32 ptr
+CmdBindDescriptorSets void ptr u32 u64 u32 u32 ptr u32 ptr
 CmdPushConstants void ptr u64 u32 u32 u32 ptr
 CmdDispatch void ptr u32 u32 u32
 CmdPipelineBarrier void ptr u32 u32 u32 u32 ptr u32 ptr u32 ptr

@@ -201,9 +201,15 @@ class Plan:
         size = shader.sub_group_size
         full = (size is not None and "computeFullSubgroups" in features
                 and self.geometry.local_size[0] % size == 0)
-        pushed = 8 if shader.block_in_memory else -(-shader.block_size // 4) * 4
-        return Pipeline(self.context, self.signature.name, shader.spirv, shader.entry_point, values, pushed,
-                        size if has_choice else None, full, self._cache)
+        return Pipeline(self.context, self.signature.name, shader.spirv, shader.entry_point, values,
+                        self._pushed_bytes(), size if has_choice else None, full, self._cache, self._set_layouts())
+
+    def _pushed_bytes(self) -> int:
+        return 8 if self.shader.block_in_memory else -(-self.shader.block_size // 4) * 4
+
+    def _set_layouts(self) -> Sequence[int]:
+        """The layouts of descriptor sets: kernels have none."""
+        return ()
 
     def _check_local(self, arguments: Sequence[Any]) -> None:
         """LaunchError if a work-group would need more local memory than there is."""
@@ -284,6 +290,12 @@ class Shared:
             if span.start <= place < span.start + span.nbytes:
                 return span.buffer.address + span.offset + place - span.start
         return ALIGNMENT
+
+    def place(self, array: np.ndarray[Any, Any]) -> tuple[Buffer, int] | None:
+        """The buffer that holds an array, and where in it."""
+        place = int(array.ctypes.data)
+        return next(((span.buffer, span.offset + place - span.start) for span in self._spans
+                     if span.start <= place < span.start + span.nbytes), None)
 
     def record_in(self, to: int) -> None:
         """Write the copies to the device into a command buffer."""

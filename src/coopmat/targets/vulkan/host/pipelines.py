@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coopmat.diagnostics import Error, LaunchError
@@ -17,13 +17,14 @@ from coopmat.targets.vulkan.host.context import Context
 
 class Pipeline:
     """A shader with values of its specialisation constants. sub_group_size: None where the driver chooses. full:
-    whether the driver must make whole sub-groups of work-groups. pushed: bytes of the push constants.
+    whether the driver must make whole sub-groups of work-groups. pushed: bytes of the push constants. sets: the
+    layouts of the descriptor sets.
 
     Raises Error, with the kernel's name, if the driver refuses the shader.
     """
 
     def __init__(self, context: Context, kernel: str, spirv: bytes, entry_point: str, values: Mapping[int, int],
-                 pushed: int, sub_group_size: int | None, full: bool, cache: Cache) -> None:
+                 pushed: int, sub_group_size: int | None, full: bool, cache: Cache, sets: Sequence[int] = ()) -> None:
         self.context = context
         self.handle = self.layout = 0
         context.use()
@@ -35,7 +36,7 @@ class Pipeline:
             with context.noting(f"kernel '{kernel}'"):
                 module = commands.handle("CreateShaderModule", device, ctypes.byref(
                     make("ShaderModuleCreateInfo", codeSize=len(spirv), pCode=spirv)))
-                self.layout = commands.handle("CreatePipelineLayout", device, ctypes.byref(_layout(pushed)))
+                self.layout = commands.handle("CreatePipelineLayout", device, ctypes.byref(_layout(pushed, sets)))
                 saved = cache.get(name)
                 store = self._store(saved)
                 self._make(_stage(module, entry_point, values, sub_group_size, full), store)
@@ -83,11 +84,12 @@ class Pipeline:
             self.context.commands.DestroyPipelineLayout(self.context.device, self.layout, None)
 
 
-def _layout(pushed: int) -> Any:
-    """Push constants only."""
+def _layout(pushed: int, sets: Sequence[int]) -> Any:
+    """Push constants, and the layouts of descriptor sets."""
     ranges = make("PushConstantRange", stageFlags=vk.SHADER_STAGE_COMPUTE_BIT, size=pushed)
     return make("PipelineLayoutCreateInfo", pushConstantRangeCount=1 if pushed else 0,
-                pPushConstantRanges=ranges if pushed else None)
+                pPushConstantRanges=ranges if pushed else None, setLayoutCount=len(sets),
+                pSetLayouts=array("u64", sets) if sets else None)
 
 
 def _stage(module: int, entry_point: str, values: Mapping[int, int], sub_group_size: int | None, full: bool) -> Any:

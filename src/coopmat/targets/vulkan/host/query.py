@@ -48,6 +48,8 @@ LIMITS = ("maxPushConstantsSize", "maxMemoryAllocationCount", "maxComputeSharedM
           "maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize", "timestampPeriod", "subgroupSize",
           "minSubgroupSize", "maxSubgroupSize", "maxComputeWorkgroupSubgroups", "maxMemoryAllocationSize",
           "maxBufferSize", "minImportedHostPointerAlignment", "cooperativeMatrixFlexibleDimensionsMaxDimension",
+          "minStorageBufferOffsetAlignment", "minUniformBufferOffsetAlignment", "maxStorageBufferRange",
+          "maxUniformBufferRange", "maxBoundDescriptorSets",
           "cooperativeMatrixWorkgroupScopeMaxWorkgroupSize", "cooperativeMatrixWorkgroupScopeReservedSharedMemory")
 """The properties that are kept."""
 
