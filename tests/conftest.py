@@ -117,6 +117,8 @@ ORACLES = {
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-opt": (lambda: shutil.which("spirv-opt") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-link": (lambda: shutil.which("spirv-link") is not None, "SPIRV-Tools: the package spirv-tools"),
+    "glslangValidator": (lambda: shutil.which("glslangValidator") is not None,
+                         "Khronos' compiler of GLSL: the package glslang-tools, or make oracles"),
     "clang": (_ziglang, "a clang with a SPIR-V back end: pip install ziglang"),
     "intel-opencl": (_intel_runtime, "Intel's CPU runtime: pip install pyopencl intel-opencl-rt intel-cmplr-lib-rt"),
     "intel-amx": (_intel_amx, "Intel's CPU runtime, as above, on a processor with AMX"),

@@ -21,7 +21,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import Capability
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.from_shader.interface import Interface, Slot
-from coopmat.spirv.transform.to_vulkan.features import features_of
+from coopmat.spirv.transform.to_vulkan.features import lacks
 from coopmat.spirv.transform.to_vulkan.shader import Argument, Shader
 from coopmat.support.cache import Cache
 from coopmat.targets.base.device_array import DeviceArray
@@ -52,17 +52,17 @@ class ShaderProgram(VulkanProgram):
         super().__init__(kernels, number, options, cache, matrices=matrices)
         self.shaders, self.interfaces, self.description = shaders, interfaces, description
 
-    def runs_as_it_is(self, signature: KernelSignature) -> bool:
+    def runs_as_it_is(self, name: str) -> bool:
         """Whether the driver has all that a shader needs."""
-        known_ones = [one for one in self.shaders.capabilities if isinstance(one, Capability)]
-        if not features_of(known_ones).keys() <= self.context.facts.features:
+        signature = self.signatures[name]
+        if lacks(self.shaders.capabilities, self.context.facts.features):
             return False
         usable = self.matrices.usable(self.module, self.sub_group_size(signature))
         if not usable:
             return Capability.CooperativeMatrixKHR not in self.shaders.capabilities
         try:
             check_supported(self.module, replace(self.description, any_combination=False, combinations=usable),
-                            signature.name)
+                            name)
         except KernelNotSupported:
             return False
         return True
@@ -70,7 +70,7 @@ class ShaderProgram(VulkanProgram):
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int],
                    global_offset: Sequence[int] | None) -> Plan:
         signature = self.signatures.get(name)
-        if signature is None or any(global_offset or ()) or not self.runs_as_it_is(signature):
+        if signature is None or any(global_offset or ()) or not self.runs_as_it_is(name):
             return super()._made_plan(name, global_size, local_size, global_offset)
         size = self.sub_group_size(signature)
         geometry = Geometry.checked(signature, global_size, local_size, global_offset, size)

@@ -48,6 +48,27 @@ BY_CAPABILITY: dict[C, str] = {
     C.FloatControls2: "shaderFloatControls2",
 }
 
+OF_SHADERS: dict[C, str | None] = {
+    C.Shader: None, C.Matrix: None, C.ImageQuery: None,
+    C.UniformAndStorageBuffer8BitAccess: "uniformAndStorageBuffer8BitAccess",
+    C.UniformAndStorageBuffer16BitAccess: "uniformAndStorageBuffer16BitAccess",
+    C.WorkgroupMemoryExplicitLayoutKHR: "workgroupMemoryExplicitLayout",
+    C.WorkgroupMemoryExplicitLayout8BitAccessKHR: "workgroupMemoryExplicitLayout8BitAccess",
+    C.WorkgroupMemoryExplicitLayout16BitAccessKHR: "workgroupMemoryExplicitLayout16BitAccess",
+    C.VariablePointers: "variablePointers",
+    C.VariablePointersStorageBuffer: "variablePointersStorageBuffer",
+    C.CooperativeMatrixReductionsNV: "cooperativeMatrixReductions",
+    C.CooperativeMatrixConversionsNV: "cooperativeMatrixConversions",
+    C.CooperativeMatrixPerElementOperationsNV: "cooperativeMatrixPerElementOperations",
+    C.CooperativeMatrixTensorAddressingNV: "cooperativeMatrixTensorAddressing",
+    C.CooperativeMatrixBlockLoadsNV: "cooperativeMatrixBlockLoads",
+}
+"""Further capabilities of shaders that were no kernels; None: every driver has it."""
+
+LAYOUTS = frozenset({"scalarBlockLayout", "uniformBufferStandardLayout",
+                     "workgroupMemoryExplicitLayoutScalarBlockLayout"})
+"""Features that allow such shaders more layouts of memory; no capability tells that they are used."""
+
 FLOAT_WIDTHS = (16, 32, 64)
 FLOAT_MODES: dict[C, tuple[ExecutionMode, str]] = {
     C.DenormPreserve: (ExecutionMode.DenormPreserve, "shaderDenormPreserveFloat"),
@@ -67,6 +88,17 @@ OPTIONAL = frozenset({
 """Further names that the translation asks for."""
 
 ALL = ALWAYS | frozenset(BY_CAPABILITY.values()) | OPTIONAL
+
+
+FOR_SHADERS = LAYOUTS | {feature for feature in OF_SHADERS.values() if feature is not None}
+"""Names that only shaders ask for that were no kernels."""
+
+
+def lacks(capabilities: Iterable[C | int], features: frozenset[str]) -> bool:
+    """Whether a driver with these features lacks a capability of a shader, or nobody here knows that it has it."""
+    known = {**OF_SHADERS, **BY_CAPABILITY}
+    return any(not isinstance(one, C) or one not in known or (known[one] is not None and known[one] not in features)
+               for one in capabilities)
 
 
 def features_of(capabilities: Iterable[C]) -> dict[str, C]:

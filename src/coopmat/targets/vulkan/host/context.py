@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.transform.to_vulkan.features import ALL
+from coopmat.spirv.transform.to_vulkan.features import ALL, FOR_SHADERS
 from coopmat.support.forks import ForkSafeLock
 from coopmat.targets.vulkan.api import constants as vk
 from coopmat.targets.vulkan.api.failures import DeviceLost
@@ -146,9 +146,10 @@ class Context:
     def _description(self) -> Any:
         """What the device is made with: the features that shaders and the runtime use."""
         first, by_name = feature_chain(self.facts.extensions)
+        wanted = self.facts.features & (ALL | FOR_SHADERS | RUNTIME_FEATURES)
         for name, one in by_name.items():
             for member in feature_names()[name]:
-                setattr(one, member, member in self.facts.features and (member in ALL or member in RUNTIME_FEATURES))
+                setattr(one, member, member in wanted)
         queue = make("DeviceQueueCreateInfo", queueFamilyIndex=self.family, queueCount=1,
                      pQueuePriorities=array("f32", [1.0]))
         return make("DeviceCreateInfo", after=first, queueCreateInfoCount=1, pQueueCreateInfos=queue,
