@@ -1,4 +1,4 @@
-"""bf16 numbers as 16-bit integers, for drivers without that type: they are loaded, stored and converted only."""
+"""bf16 numbers as 16-bit integers, computed with in floats of 32 bits: no driver has more than conversions of them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ _PLAIN = frozenset({
     Op.Load, Op.Store, Op.Phi, Op.Select, Op.CompositeConstruct, Op.CompositeExtract, Op.CompositeInsert,
     Op.VectorShuffle, Op.VectorExtractDynamic, Op.VectorInsertDynamic, Op.CopyObject, Op.Bitcast, Op.Variable,
     Op.FunctionParameter, Op.Undef, Op.GroupNonUniformShuffle, Op.GroupNonUniformBroadcast, Op.GroupBroadcast,
-    Op.GroupNonUniformShuffleXor, Op.GroupNonUniformShuffleUp, Op.GroupNonUniformShuffleDown, Op.IsNan,
+    Op.GroupNonUniformShuffleXor, Op.GroupNonUniformShuffleUp, Op.GroupNonUniformShuffleDown,
     Op.SubgroupBlockReadINTEL, Op.SubgroupBlockWriteINTEL, Op.Function, Op.ReturnValue,
 })
 """Instructions that do with the bits of a number what they do with those of any other."""
+_ARITHMETIC = frozenset({
+    Op.FAdd, Op.FSub, Op.FMul, Op.FDiv, Op.FRem, Op.FMod, Op.FNegate, Op.VectorTimesScalar, Op.Dot, Op.ExtInst,
+    Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.IsNan, Op.IsInf, Op.IsFinite, Op.IsNormal,
+    Op.SignBitSet, Op.LessOrGreater, Op.Ordered, Op.Unordered,
+    *(op for op in Op if Op.FOrdEqual <= op <= Op.FUnordGreaterThanEqual)})
 
 
 def without_bfloat16(module: Module) -> Module:
@@ -57,9 +62,41 @@ class _Replacing:
             before, after = self.editor.definition(row.words[0]).type_id, row.type_id
             if before in self.changed or after in self.changed:
                 return self._converted(row, before in self.changed, after in self.changed)
+        elif row.opcode in _ARITHMETIC and (row.type_id in self.changed or any(
+                self._kind_of(word) in self.changed for word in self._values(row))):
+            return self._computed(row)
         elif row.opcode not in _PLAIN and row.type_id in self.changed:
             raise KernelNotSupported(f"{row.name} on bf16 numbers needs the Vulkan feature shaderBFloat16Type")
         return None
+
+    def _kind_of(self, identifier: int) -> int | None:
+        return self.editor.definition(identifier).type_id
+
+    def _values(self, row: Instruction) -> tuple[int, ...]:
+        return row.words[2:] if row.opcode == Op.ExtInst else row.words
+
+    def _single(self, kind: int | None) -> int:
+        """The type of floats of 32 bits in the place of one of bf16 numbers."""
+        count = self.changed[kind]
+        return self.single if count == 1 else self.editor.unique(Op.TypeVector, self.single, count)
+
+    def _computed(self, row: Instruction) -> Iterator[Instruction]:
+        """In floats of 32 bits, rounded once at the end."""
+        words = list(row.words)
+        for place in range(2 * (row.opcode == Op.ExtInst), len(words)):
+            kind = self._kind_of(words[place])
+            if kind in self.changed:
+                wide = self.editor.new_id()
+                yield self.editor.add(make(Op.ConvertBF16ToFINTEL, words[place], type_id=self._single(kind),
+                                           result_id=wide))
+                words[place] = wide
+        type_id, result = row.type_id or 0, row.result_id or 0
+        if type_id not in self.changed:
+            yield Instruction(row.opcode, type_id, result, tuple(words), None, row.context)
+            return
+        exact = self.editor.new_id()
+        yield self.editor.add(Instruction(row.opcode, self._single(type_id), exact, tuple(words), None, row.context))
+        yield make(Op.ConvertFToBF16INTEL, exact, type_id=type_id, result_id=result)
 
     def _converted(self, row: Instruction, is_before: bool, is_after: bool) -> Iterator[Instruction]:
         """By way of a float of 32 bits."""

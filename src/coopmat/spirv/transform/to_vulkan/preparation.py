@@ -47,7 +47,7 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
     goal = Goal(driver=_matrices_of(target), functions=mathematics.KEPT)
     for one in _PASSES:
         module = one(module, goal, _unheard)
-    if "shaderBFloat16Type" not in target.features:
+    if "shaderBFloat16Type" not in target.features or not _has_matrices(module):
         module = without_bfloat16(module)
     module = _without_heads(module, divides)
     function = next(one for one in module.functions if one.id == module.entry_points[0].function_id)
@@ -87,6 +87,10 @@ def _only(module: Module, kernel: str) -> Module:
         head.append(row)
     editor.head = head
     return editor.done()
+
+
+def _has_matrices(module: Module) -> bool:
+    return any(True for _ in module.of_opcode(Op.TypeCooperativeMatrixKHR))
 
 
 def _matrices_of(target: VulkanTarget) -> MatrixSupport:

@@ -38,6 +38,7 @@ from coopmat.spirv.transform.to_vulkan.instructions import (
     composites,
     control_flow,
     conversions,
+    dot_products,
     groups,
     mathematics,
     matrices,
@@ -59,7 +60,7 @@ REGION_ALIGNMENT = 16
 _BASE = (Capability.Shader, Capability.PhysicalStorageBufferAddresses, Capability.VulkanMemoryModel)
 _HANDLERS: Mapping[int, Handler] = MappingProxyType({
     op: handler for family in (composites, pointers, barriers, matrices, control_flow, mathematics, atomics, arithmetic,
-                                         conversions, groups, async_copies)
+                                         conversions, groups, async_copies, dot_products)
     for op, handler in family.HANDLERS.items()})
 _OF_SUB_GROUPS = frozenset({"SubgroupSize", "NumSubgroups", "SubgroupId", "SubgroupLocalInvocationId"})
 _USUAL_WIDTH = 32

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.analysis.types import BoolType, Type, VectorType
+from coopmat.spirv.analysis.types import ArrayType, BoolType, StructType, Type, VectorType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
@@ -188,13 +188,28 @@ def _reduced(op: Op) -> Handler:
     return reduce
 
 
-def _times_scalar(t: Translation, row: Instruction) -> None:
-    """A long vector times a scalar, part by part."""
-    copied(t, row)
+def _undefined(t: Translation, row: Instruction) -> None:
+    """It is a constant where it is used."""
+
+
+def _same(t: Translation, row: Instruction) -> None:
+    """Types that are laid out differently are the same here."""
+    t.define(row, t.value(row.words[0]))
+
+
+def _replicated(t: Translation, row: Instruction) -> None:
+    """A composite all of whose members are one value; a matrix has one."""
+    kind, value = t.result_type(row), t.value(row.words[0])
+    if isinstance(kind, VectorType):
+        t.define(row, of_scalars(t, kind, [value] * kind.length))
+        return
+    count = kind.length if isinstance(kind, ArrayType) else len(kind.members) if isinstance(kind, StructType) else 1
+    t.writer.construct(kind, [value] * count, result=t.result(row))
 
 
 HANDLERS: dict[int, Handler] = {
     Op.CompositeConstruct: _construct, Op.CompositeExtract: extract, Op.CompositeInsert: _insert,
     Op.VectorShuffle: _shuffle, Op.VectorExtractDynamic: _extract_dynamic, Op.VectorInsertDynamic: _insert_dynamic,
-    Op.Any: _reduced(Op.LogicalOr), Op.All: _reduced(Op.LogicalAnd), Op.VectorTimesScalar: _times_scalar,
+    Op.Any: _reduced(Op.LogicalOr), Op.All: _reduced(Op.LogicalAnd), Op.Undef: _undefined, Op.CopyLogical: _same,
+    Op.CompositeConstructReplicateEXT: _replicated,
 }
