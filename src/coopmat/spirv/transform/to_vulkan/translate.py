@@ -178,6 +178,15 @@ class _Shader:
             elif t.is_used(identifier):
                 t.values[identifier] = t.block.load(kind, argument.offset)
         self._bind_globals()
+        self._compute_constants()
+
+    def _compute_constants(self) -> None:
+        """Constant expressions that were not folded are computed where the kernel begins."""
+        t = self.t
+        for row in t.module.of_opcode(Op.SpecConstantOp):
+            if row.result_id not in t.values and not isinstance(t.result_type(row), PointerType):
+                inner = Instruction(row.words[0], row.type_id, row.result_id, row.words[1:])
+                _HANDLERS.get(inner.opcode, composites.copied)(t, inner)
 
     def _bind_globals(self) -> None:
         """Program-scope variables become addresses, and so do constants that are computed of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from coopmat.diagnostics import Error, KernelNotSupported
-from coopmat.spirv.analysis.types import PointerType, StructType, Type, TypeTable, VectorType
+from coopmat.spirv.analysis.types import ArrayType, PointerType, StructType, Type, TypeTable, VectorType
 from coopmat.spirv.grammar import BuiltIn, Capability, Decoration, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Function
@@ -23,7 +23,7 @@ from coopmat.support.limits import DEEPEST_TYPE
 NULL_POSITION = 0xFFFFFFFF
 """The null pointer among positions."""
 _CONSTANTS = frozenset({Op.Constant, Op.ConstantTrue, Op.ConstantFalse, Op.ConstantNull, Op.ConstantComposite,
-                        Op.Undef})
+                        Op.ConstantCompositeReplicateEXT, Op.Undef})
 
 Handler = Callable[["Translation", Instruction], None]
 
@@ -121,6 +121,9 @@ class Translation:
         if row.opcode in (Op.ConstantTrue, Op.ConstantFalse):
             return out.constant_bool(row.opcode == Op.ConstantTrue)
         parts = [self.value(word) for word in row.words]
+        if row.opcode == Op.ConstantCompositeReplicateEXT:
+            parts *= kind.length if isinstance(kind, VectorType | ArrayType) else \
+                len(kind.members) if isinstance(kind, StructType) else 1
         if isinstance(kind, VectorType) and kind.length > 4:
             part = self.writer.types(VectorType(kind.component, 4))
             parts = [out.constant_composite(part, parts[i:i + 4]) for i in range(0, kind.length, 4)]
