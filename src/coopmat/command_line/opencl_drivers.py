@@ -77,6 +77,7 @@ def _proven(name: str, support: Support) -> Iterator[Line]:
     yield _verdict(f"{name} host memory", "kernels work on arrays of the host in place", support.in_place_verdict)
     if sizes:
         yield _verdict(f"{name} barriers", "sub-groups wait for their own work-items only", support.barrier_verdict)
+        yield _verdict(f"{name} barriers", "work-items of a sub-group are never apart", support.order_verdict)
     for row, verdict, layouts in trials_of(support, OpenCLOptions()):
         how = ", B packed" if verdict.works and layouts == PACKED_B else ""
         yield _verdict(f"{name} matrix", f"{row}{how}", verdict)

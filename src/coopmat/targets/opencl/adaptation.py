@@ -12,7 +12,7 @@ from coopmat.spirv.analysis.device_support import not_supported, unsupported_sub
 from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.sub_group_kernels import uses_sub_groups
 from coopmat.spirv.edit.editor import Editor
-from coopmat.spirv.grammar import ExecutionMode, Op
+from coopmat.spirv.grammar import ExecutionMode, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.fold import fold
@@ -21,6 +21,7 @@ from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrices.passing import sub_group_size
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.values import values
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.unsupported import reason_against
@@ -67,6 +68,9 @@ def adapt(module: Module, description: DeviceDescription, support: Support, opti
     notes: list[str] = []
     if support.requires_sizes:
         module = _with_sizes(module, grouped, description.sub_group_sizes[0], notes)
+    if _has_generic_atomics(module):
+        for one in (*_BEFORE, spaces):
+            module = one(module, Goal(), notes.append)
     if not whole:
         return _finished(module, support, notes, whole, {})
     module = with_loops(module)
@@ -75,6 +79,16 @@ def adapt(module: Module, description: DeviceDescription, support: Support, opti
     found = _natively(module, support, options, notes, whole)
     plain = partial(_plainly, module, support, tuple(notes), whole)
     return plain() if found is None else replace(found, otherwise=plain)
+
+
+def _has_generic_atomics(module: Module) -> bool:
+    """Whether there are atomics on pointers that may lead anywhere, which drivers have no functions for."""
+    for row in module.instructions:
+        if row.name.startswith("OpAtomic"):
+            pointer = module.definition(row.words[0]).type_id
+            if pointer is not None and module.definition(pointer).words[0] == StorageClass.Generic:
+                return True
+    return False
 
 
 def _natively(module: Module, support: Support, options: OpenCLOptions, notes: list[str],
@@ -115,7 +129,7 @@ def _finished(module: Module, support: Support, notes: list[str], whole: frozens
     if not support.requires_sizes:
         module = _without_sizes(module)
     without = barriers.without_barriers(module)
-    if without is not module and not support.barrier_verdict.works:
+    if without is not module and not support.barrier_verdict.works and support.order_verdict.works:
         module = without
         notes.append("barriers of sub-groups order memory only: those of the driver are of whole work-groups")
     return Adapted(declared_for(support.device, module), tuple(notes), local_bytes, whole)

@@ -7,6 +7,8 @@ barrier is the order of accesses to memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from coopmat.spirv.edit.editor import Editor
@@ -76,19 +78,51 @@ _TEXT = """
 """Sub-groups take the rounds of a loop in turn, so that one has more than another, with a barrier in each."""
 
 
+_EXCHANGE = """
+               OpStore %place %item_number Aligned 4
+               OpMemoryBarrier %scope %order
+      %other = OpBitwiseXor %ulong %wide %one
+       %near = OpPtrAccessChain %global %out %other
+      %found = OpLoad %uint %near Aligned 4
+               OpMemoryBarrier %scope %order
+    %doubled = OpIAdd %uint %found %found
+               OpStore %place %doubled Aligned 4
+               OpReturn
+               OpFunctionEnd
+"""
+"""Work-items write and read what their neighbours have written, with no more than an order in between."""
+
+
 def trial(device: DriverDevice, size: int, requires_size: bool) -> Trial:
     """A launch whose sub-groups meet different numbers of barriers."""
-    text = _TEXT.format(size=size, rounds=ROUNDS, groups=SUB_GROUPS)
+    return _trial(device, _TEXT, size, requires_size, np.full((ROUNDS, size), -1, np.int32))
+
+
+def exchange(device: DriverDevice, size: int, requires_size: bool) -> Trial:
+    """A launch whose work-items wait for nobody."""
+    start = _TEXT[:_TEXT.index("               OpBranch %head")].replace("%rounds =", "%unused =")
+    place = ("%item_number = OpUConvert %uint %wide\n      %place = OpPtrAccessChain %global %out %wide\n")
+    text = start.replace("%scope = OpConstant", "%one = OpConstant %ulong 1\n %scope = OpConstant") + place + _EXCHANGE
+    return _trial(device, text, size, requires_size, np.full(SUB_GROUPS * size, -1, np.int32))
+
+
+def _trial(device: DriverDevice, text: str, size: int, requires_size: bool, memory: np.ndarray) -> Trial:
+    text = text.format(size=size, rounds=ROUNDS, groups=SUB_GROUPS)
     if not requires_size:
         text = "\n".join(line for line in text.splitlines() if "SubgroupSize" not in line
                          and "SubgroupDispatch" not in line)
         text = text.replace("OpCapability Int64", "OpCapability Int64\n               OpCapability GroupNonUniform")
     module = declared_for(device, Module.from_text(f"; Version: 1.3\n{text}"))
     sizes = (SUB_GROUPS * size,)
-    return Trial(module.to_bytes(), KERNEL, sizes, sizes, (np.full((ROUNDS, size), -1, np.int32),))
+    return Trial(module.to_bytes(), KERNEL, sizes, sizes, (memory,))
 
 
-def is_right(found: list[np.ndarray]) -> bool:
+def is_exchanged(found: Sequence[np.ndarray]) -> bool:
+    """Whether each work-item has found what its neighbour wrote."""
+    return bool((found[0] == 2 * (np.arange(found[0].size) ^ 1)).all())
+
+
+def is_right(found: Sequence[np.ndarray]) -> bool:
     """Whether every round has been done."""
     return all((found[0][number] == number).all() for number in range(ROUNDS))
 

@@ -23,9 +23,9 @@ PACKED_B: Layouts = (0, 2, 0, 0)
 LAYOUTS: tuple[Layouts, ...] = (PACKED_B, ROW_MAJOR)
 """Of A, B, C and D, that a product is tried with: B in VNNI order, as Intel's runtime for CPUs wants it, and all by
 rows."""
-_PLAIN = frozenset({Op.Load, Op.Store, Op.Phi, Op.Undef, Op.Variable, Op.CompositeConstruct, Op.ConstantComposite,
-                    Op.ConstantNull, Op.CopyObject})
+_PLAIN = frozenset({Op.Load, Op.Store, Op.Phi, Op.Undef, Op.Variable, Op.CopyObject})
 """What drivers do with matrices as with any value."""
+_FILLS = frozenset({Op.CompositeConstruct, Op.ConstantComposite})
 
 
 def matrix_support(support: Support, rows: Sequence[Combination]) -> MatrixSupport:
@@ -40,8 +40,9 @@ def native_module(module: Module, support: Support, layouts: Layouts, sub_group_
     """A module whose matrices the driver computes if they are loaded and stored in these layouts. KernelNotSupported,
     with the reason, for one that does other things with them."""
     types = TypeTable(module, 1)
-    for function in module.functions:
-        for row in (row for block in function.blocks for row in block.instructions):
+    constants = module.of_opcode(Op.ConstantComposite)
+    for rows in (constants, *(block.instructions for function in module.functions for block in function.blocks)):
+        for row in rows:
             reason = _reason_against(module, types, row)
             if reason is not None:
                 raise KernelNotSupported(reason)
@@ -57,6 +58,9 @@ def _reason_against(module: Module, types: TypeTable, row: Instruction) -> str |
     """Why the driver may not do what an instruction does with a matrix."""
     if row.opcode == Op.CooperativeMatrixMulAddKHR or row.opcode in _PLAIN:
         return None
+    if row.opcode in _FILLS and isinstance(types[row.type_id or 0], MatrixType):
+        # Intel's runtime fills with zeros whatever it is told.
+        return None if _is_zero(module, row.words[0]) else f"{row.name} of a matrix with other numbers than 0"
     place = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2}.get(Op(row.opcode))
     if place is not None:
         matrix = types[row.type_id or module.definition(row.words[1]).type_id or 0]
@@ -68,6 +72,12 @@ def _reason_against(module: Module, types: TypeTable, row: Instruction) -> str |
         if module.definition(type_id).opcode == Op.TypeCooperativeMatrixKHR:
             return f"{row.name} on a matrix"
     return None
+
+
+def _is_zero(module: Module, identifier: int) -> bool:
+    """Whether a constant has no bit that is 1."""
+    row = module.definition(identifier)
+    return row.opcode == Op.ConstantNull or (row.opcode == Op.Constant and not any(row.words))
 
 
 def _moves(device: DriverDevice) -> Moves:

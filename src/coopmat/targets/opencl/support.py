@@ -10,7 +10,7 @@ import numpy as np
 
 from coopmat.devices import ARCHITECTURES, Combination
 from coopmat.spirv.edit.builder import ModuleBuilder
-from coopmat.spirv.grammar import BuiltIn, ExecutionMode, Op, StorageClass
+from coopmat.spirv.grammar import BuiltIn, Capability, ExecutionMode, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.matrix_probe import MatrixProbe
@@ -43,7 +43,7 @@ class Support:
     def apply_settings(self) -> None:
         """Set the variables in this process. It must not have used OpenCL before: drivers read them once."""
         for name, value in self.settings.items():
-            os.environ.setdefault(name, value)
+            os.environ[name] = os.environ.get(name) or value
 
     # --- sub-groups -------------------------------------------------------------------
 
@@ -61,6 +61,9 @@ class Support:
     def sub_group_verdicts(self) -> dict[int, Verdict]:
         """Of each size that the driver says it has, whether kernels that require it get it."""
         sizes = [size for size in self.device.sub_group_sizes if size & size - 1 == 0]
+        if self.device.lacks(Capability.SubgroupDispatch):
+            lacking = Verdict(False, "the driver does not list the capability SubgroupDispatch")
+            return dict.fromkeys(sizes, lacking)
         trials = [self._size_trial(size) for size in sizes]
         checks = [lambda found, size=size: bool((found[0] == size).all()) for size in sizes]
         return dict(zip(sizes, verdicts(self.device, trials, checks, self.settings), strict=True))
@@ -73,7 +76,7 @@ class Support:
     @cached_property
     def _usual_size(self) -> int:
         """The size that kernels get which require none, on a driver that does not tell its sizes; 0 for none."""
-        if not self.device.has_sub_groups:
+        if not self.device.has_sub_groups or self.device.lacks(Capability.GroupNonUniform):
             return 0
         found, = outcomes(self.device, [self._size_trial(None)], self.settings)
         size = int(found[0][0]) if isinstance(found, list) else 0
@@ -88,6 +91,12 @@ class Support:
         """Whether the sub-groups of a work-group may meet different numbers of their barriers."""
         trial = barriers.trial(self.device, self.sub_group_sizes[0], self.requires_sizes)
         return verdicts(self.device, [trial], [barriers.is_right], self.settings)[0]
+
+    @cached_property
+    def order_verdict(self) -> Verdict:
+        """Whether the work-items of a sub-group are never apart, so that they need no barrier, only order."""
+        trial = barriers.exchange(self.device, self.sub_group_sizes[0], self.requires_sizes)
+        return verdicts(self.device, [trial], [barriers.is_exchanged], self.settings)[0]
 
     # --- memory -----------------------------------------------------------------------
 

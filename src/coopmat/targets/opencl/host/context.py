@@ -34,6 +34,8 @@ class Context:
             self.context = cl.Context([self.device])
         self.lock = threading.RLock()
         self.buffers = Buffers(self)
+        self.nothing = self.buffers.take(0)
+        """What stands for an array without elements."""
 
     def queue(self) -> Any:
         """A queue in order, whose commands are timed."""
@@ -72,7 +74,7 @@ class Buffers:
         cl = started()
         try:
             return cl.Buffer(self._owner.context, cl.mem_flags.READ_WRITE, size)
-        except (cl.Error, MemoryError):
+        except cl.Error:
             self.clear()
         with errors(f"{size} bytes of memory of the device"):
             return cl.Buffer(self._owner.context, cl.mem_flags.READ_WRITE, size)

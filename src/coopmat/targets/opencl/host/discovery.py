@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pickle
+import sysconfig
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ _PREFIXES = ("OCL_", "OPENCL_", "POCL_", "RUSTICL_", "CL_CONFIG_", "ONEAPI_DEVIC
              "MESA_", "LIBGL_", "LP_", "GALLIUM_", "NEO", "ZE_", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
              "ROCR_VISIBLE_DEVICES")
 """Beginnings of the names of variables that drivers listen to."""
+_SYSTEM = (f"/usr/lib/{sysconfig.get_config_var('MULTIARCH') or ''}", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 """What differs each time the machine is started, when it may have got other devices."""
 
@@ -74,16 +76,20 @@ def _machine() -> str:
 
 
 def _drivers(vendors: str) -> Iterator[tuple[str, str, int, int]]:
-    """The files that name drivers, what they say, and size and time of the library if it is named by its path."""
+    """The files that name drivers, what they say, and size and time of the library."""
     place = Path(vendors)
     for path in [place] if place.is_file() else sorted(place.glob("*.icd")):
         with suppress(OSError):
             library = path.read_text(errors="replace").strip()
-            size, changed = 0, 0
-            if os.path.isabs(library):
-                state = os.stat(library)
-                size, changed = state.st_size, state.st_mtime_ns
-            yield str(path), library, size, changed
+            found = next((one for one in _places(library) if one.exists()), None)
+            state = None if found is None else found.stat()
+            yield str(path), library, state.st_size if state else 0, state.st_mtime_ns if state else 0
+
+
+def _places(library: str) -> Iterator[Path]:
+    """Where a library may be, in the order in which the system's linker looks."""
+    folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    yield from (Path(folder) / library for folder in [*filter(None, folders), *_SYSTEM])
 
 
 def described(ordinal: int) -> DriverDevice:

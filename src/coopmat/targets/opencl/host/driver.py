@@ -71,9 +71,7 @@ def errors(what: str, error: type[Error] = LaunchError) -> Iterator[None]:
     """Make errors of the driver ours; ``what`` was to be done."""
     try:
         yield
-    except (RuntimeError, MemoryError) as found:  # what pyopencl.Error is derived from
-        if not isinstance(found, bindings().Error):
-            raise
+    except bindings().Error as found:
         raise error(f"{what}: {words_of(found)}") from None
 
 

@@ -18,12 +18,10 @@ from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.spans import Spans
 from coopmat.targets.base.values import as_bytes
 from coopmat.targets.opencl.host.context import Context, bytes_at
-from coopmat.targets.opencl.host.driver import errors, set_pointer, started
+from coopmat.targets.opencl.host.driver import code_name, errors, set_pointer, started
 
 LEAST_ALIGNMENT = 16
 """Of arrays of the host that a kernel works on in place, in bytes: drivers compile vector accesses for it."""
-NOTHING = 64
-"""Bytes of what stands for an array without elements."""
 
 
 class Plan:
@@ -107,8 +105,14 @@ class Plan:
                 self.kernel.set_arg(place, cl.LocalMemory(argument.nbytes))
             elif argument is None:
                 self.kernel.set_arg(place, None)
+            elif not argument.nbytes:
+                self.kernel.set_arg(place, self.context.nothing)
             elif spans is None:
-                set_pointer(self.kernel, place, argument.ctypes.data)
+                status = set_pointer(self.kernel, place, argument.ctypes.data)
+                if status:
+                    name = argument_name(place, parameter.name)
+                    raise LaunchError(f"{self.what}: the driver does not take the memory of {name} "
+                                      f"(CL_{code_name(status)}): launch with OpenCLOptions(host_memory=False)")
             else:
                 self.kernel.set_arg(place, self._copy(spans, place, argument))
         if self.extra_local:
@@ -117,8 +121,7 @@ class Plan:
     def _copy(self, spans: Spans, place: int, array: np.ndarray[Any, Any]) -> Any:
         """The copy of an array, which may be a part of a buffer."""
         found = spans.place(array)
-        if found is None:
-            return self.context.buffers.take(NOTHING)
+        assert found is not None
         span, offset = found
         if not offset:
             return span.copy
