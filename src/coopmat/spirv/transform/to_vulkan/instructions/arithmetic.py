@@ -118,6 +118,25 @@ def _dot(t: Translation, row: Instruction) -> None:
     t.define(row, total)
 
 
+# -- remainders: Vulkan leaves those of negative numbers undefined --------------------------
+
+
+def _remainder(t: Translation, kind: Type, values: Sequence[int], kinds: Sequence[Type]) -> int:
+    """What a quotient that is rounded towards zero leaves."""
+    product = t.writer.op(Op.IMul, kind, t.writer.op(Op.SDiv, kind, *values), values[1])
+    return t.writer.op(Op.ISub, kind, values[0], product)
+
+
+def _modulo(t: Translation, kind: Type, values: Sequence[int], kinds: Sequence[Type]) -> int:
+    """The remainder with the divisor's sign."""
+    truth, zero = like(BoolType(), kind), t.writer.integer(0, kind)
+    found = _remainder(t, kind, values, kinds)
+    signs = t.writer.op(Op.BitwiseXor, kind, found, values[1])
+    differ = t.writer.op(Op.LogicalAnd, truth, t.writer.op(Op.INotEqual, truth, found, zero),
+                         t.writer.op(Op.SLessThan, truth, signs, zero))
+    return t.writer.op(Op.Select, kind, differ, t.writer.op(Op.IAdd, kind, found, values[1]), found)
+
+
 # -- bits: 32 of them in a shader ---------------------------------------------------------
 
 
@@ -209,7 +228,7 @@ HANDLERS: dict[int, Handler] = {
     Op.IsFinite: by_parts(is_finite), Op.IsNormal: by_parts(_is_normal), Op.SignBitSet: by_parts(_sign_bit),
     Op.IsNan: by_parts(_is_nan), Op.LessOrGreater: by_parts(_comparing(Op.FOrdNotEqual)),
     Op.Ordered: by_parts(_ordered), Op.Unordered: by_parts(_unordered), Op.Dot: _dot,
-    Op.BitCount: by_parts(bit_count), Op.BitReverse: by_parts(_bit_reverse),
+    Op.SRem: by_parts(_remainder), Op.SMod: by_parts(_modulo), Op.BitCount: by_parts(bit_count), Op.BitReverse: by_parts(_bit_reverse),
     Op.BitFieldInsert: by_parts(_field_insert),
     Op.BitFieldSExtract: by_parts(_field_extract(Op.ShiftRightArithmetic)),
     Op.BitFieldUExtract: by_parts(_field_extract(Op.ShiftRightLogical)),
