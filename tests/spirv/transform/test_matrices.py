@@ -162,6 +162,21 @@ def test_packed_matrices_need_their_extension() -> None:
     assert Op.TypeCooperativeMatrixKHR in opcodes(cut(module, Goal(driver=with_it), ("matrices",))[0])
 
 
+def test_matrices_of_work_groups_are_refused() -> None:
+    source = """
+    typedef float m __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP, 32, 32,
+                                            CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+    __attribute__((reqd_work_group_size(64, 1, 1))) kernel void copy(global float *a) {
+        m x = coop_mat_load(a, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
+        coop_mat_store(a, x, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, 32); }"""
+    module = cm.build(source).module
+    with pytest.raises(KernelNotSupported, match="has no matrices of work-groups, such as the 32x32 float32 matrix"):
+        cut(module, nothing(), ("matrices",))
+    changed, notes = cut(module, Goal(), ("matrices",))
+    assert changed is module
+    assert any("left: only matrices of sub-groups" in note for note in notes)
+
+
 def test_every_shape_is_left() -> None:
     module = gemm_module("s8", (5, 6, 7), 16)
     changed, notes = cut(module, Goal(GENERIC), ("matrices",))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from coopmat.devices import USES
 from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv.analysis.matrix_uses import possible_formats
+from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.grammar import ExecutionMode, Op
@@ -38,13 +39,15 @@ _JOINT_FLAGS = (Flags.MatrixAAndBTF32ComponentsINTEL | Flags.MatrixAAndBBFloat16
 def matrices(module: Module, goal: Goal, say: Say) -> Module:
     """The module with matrices that the goal has: larger ones are cut, all others become sub-group code; without a
     goal all of them. KernelNotSupported for what can become neither."""
-    support = goal.matrices or MatrixSupport("nobody")
+    support = goal.matrices or MatrixSupport("the goal")
     if support.any_combination and support.extensions == EXTENSIONS:
         say(f"nothing is changed: {support.name} has every shape")
         return module
     known = Matrices(module, Goal(driver=support))
     types: list[int] = []
     for one in known.sets():
+        if goal.driver is not None and not support.any_combination:
+            _refuse_work_groups(known, support, one)
         reason = _reason(known, support, one)
         if reason is None:
             continue
@@ -76,6 +79,16 @@ def sub_group_size(module: Module, support: MatrixSupport) -> int:
         raise KernelNotSupported(f"kernels of one module require sub-groups of {sorted(required)} work-items, "
                                  "and matrices become sub-group code of one size: build each by itself")
     return next(iter(required), None) or support.sub_group_size
+
+
+def _refuse_work_groups(known: Matrices, support: MatrixSupport, one: Set_) -> None:
+    """KernelNotSupported for matrices of work-groups that are made somewhere: a driver is not to get them."""
+    types = {type_id for type_id in one.types if known.types[type_id].is_of_work_group}
+    row = next((row for row in known.module.instructions if row.type_id in types), None)
+    if row is not None:
+        kind = known.types[row.type_id or 0]
+        raise KernelNotSupported(f"{support.name} has no matrices of work-groups, such as the {kind} here: use those of "
+                                 "sub-groups", None, place_of(known.module, row))
 
 
 # --- reasons -------------------------------------------------------------------------------------
