@@ -107,6 +107,13 @@ class VulkanDevice(Device):
         return ShaderProgram(kernels, shaders, interfaces, self.number, self.options, cache, self.description,
                              self.matrices)
 
+    def explanation(self, program: LoadedProgram) -> list[str]:
+        """What kernels have become: whether their matrices are the driver's."""
+        from coopmat.targets.vulkan.program import VulkanProgram
+
+        assert isinstance(program, VulkanProgram)
+        return program.explanation()
+
     def assembly(self, program: LoadedProgram) -> str:
         """Error: drivers keep their code to themselves."""
         raise Error(f"the device '{self.name}' gives no assembly: its driver keeps the machine code to itself; "

@@ -34,12 +34,12 @@ def run(*arguments: str, driver: str = "lavapipe", chip: str = "", validation: b
 
 
 @cache
-def outcomes(module: str, *names: str, validation: bool = False) -> dict[str, str]:
-    """What came of each case of a module: nothing, or the error."""
+def outcomes(module: str, *names: str, validation: bool = False, switch: str = "") -> dict[str, str]:
+    """What came of each case of a module: nothing, or the error. switch: a variable that is set."""
     found: dict[str, str] = {}
     while len(found) < len(names):
         left = [name for name in names if name not in found]
-        child = run("-m", __name__, module, *left, validation=validation)
+        child = run("-m", __name__, module, *left, validation=validation, **({switch: "1"} if switch else {}))
         before = len(found)
         for part in child.stdout.split(_BEGUN)[1:]:
             name, _, text = part.partition("\n")

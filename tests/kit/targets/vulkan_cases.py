@@ -21,11 +21,16 @@ from coopmat.targets.vulkan.api.failures import failure
 from tests.kit.paths import EXAMPLES
 
 VALIDATES = bool(os.environ.get("VK_INSTANCE_LAYERS"))
+DISCRETE = "COOPMAT_TEST_DISCRETE"
+"""Switches on that the device is taken for one with memory of its own, to which arrays are copied."""
 
 
 @cache
 def _device(**options: Any) -> cm.Device:
-    return cm.device("vulkan:0", options=cm.VulkanOptions(validation=VALIDATES, **options))
+    device: Any = cm.device("vulkan:0", options=cm.VulkanOptions(validation=VALIDATES, **options))
+    if os.environ.get(DISCRETE):
+        object.__setattr__(device.gpu.facts, "kind", "discrete GPU")
+    return device  # type: ignore[no-any-return]
 
 
 def _kernel(source: str, name: str = "k") -> cm.Kernel:
@@ -57,6 +62,8 @@ def products() -> None:
         cm.Queue(_device()).enqueue(program.kernel("gemm"), (96 // block * 8, 64 // block), (8, 1), a, b, c, 96,
                                     32).wait()
         assert (c == a.astype(out) @ b.astype(out)).all(), name
+        line, = program.load(_device()).explanation()  # type: ignore[attr-defined]
+        assert line.endswith("arguments in push constants, sub-groups of 8, matrices of the driver"), line
 
 
 def scalars_of_every_type() -> None:

@@ -6,6 +6,7 @@ the driver, its version and the device.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from coopmat.spirv.module import Module
 from coopmat.support.cache import find_cache, key
 from coopmat.targets.base.children import Ending, answers
 from coopmat.targets.base.matrix_probe import KERNEL, MatrixProbe
+from coopmat.targets.vulkan.host.enumeration import FAILURE_LIFE
 from coopmat.targets.vulkan.host.facts import DeviceFacts, MatrixRow
 
 SECONDS = 60.0  # for one product, the start of the process included
@@ -88,9 +90,9 @@ class Matrices:
         """What came of trying rows: what is not known yet is tried now."""
         unknown = [row for row in rows if (row, sub_group_size) not in self._known]
         for row in unknown:
-            text = find_cache().get(self._key(row, sub_group_size))
+            text = _kept(find_cache().get(self._key(row, sub_group_size)))
             if text is not None:
-                self._known[row, sub_group_size] = Verdict(row, text.decode())
+                self._known[row, sub_group_size] = Verdict(row, text)
         self._try([row for row in unknown if (row, sub_group_size) not in self._known], sub_group_size)
         return [self._known[row, sub_group_size] for row in rows]
 
@@ -104,7 +106,7 @@ class Matrices:
             texts = [_text(one) for one in found[place * len(LAYOUTS):(place + 1) * len(LAYOUTS)]]
             text = next((one for one in texts if one != RIGHT), RIGHT)
             self._known[row, sub_group_size] = Verdict(row, text)
-            find_cache().put(self._key(row, sub_group_size), text.encode())
+            find_cache().put(self._key(row, sub_group_size), f"{time.time():.0f} {text}".encode())
 
     def job(self, row: MatrixRow, layouts: tuple[int, int, int, int], sub_group_size: int) -> Job:
         """The product that shows whether a row works."""
@@ -140,6 +142,15 @@ def computed(job: Job) -> bool:
     size = (job.probe.sub_group_size,)
     program.launch(KERNEL, size, size, arguments)
     return job.probe.is_right(arguments)
+
+
+def _kept(content: bytes | None) -> str | None:
+    """The verdict of an entry of the cache; None if there is none, or an error that may have passed since."""
+    if content is None:
+        return None
+    made_at, _, text = content.decode().partition(" ")
+    is_certain = text in (RIGHT, WRONG)
+    return text if is_certain or 0 <= time.time() - int(made_at) < FAILURE_LIFE else None
 
 
 def _text(found: bool | Ending | Exception) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.module import Module
@@ -16,13 +18,14 @@ from coopmat.spirv.transform.to_vulkan.shader import Shader, VulkanTarget
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
+from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.validity import Validity
 from coopmat.targets.llvm.saved import canonical
 from coopmat.targets.vulkan.host.context import Context, context
 from coopmat.targets.vulkan.host.launch import Plan
-from coopmat.targets.vulkan.host.memory import Buffer
-from coopmat.targets.vulkan.matrices import Matrices
+from coopmat.targets.vulkan.host.memory import ALIGNMENT, Allocation, transfer
+from coopmat.targets.vulkan.matrices import USERS, Matrices
 from coopmat.targets.vulkan.options import VulkanOptions
 
 MOST_PLANS = 256
@@ -42,7 +45,7 @@ class VulkanProgram:
         self.signatures = module.kernel_signatures
         self._shaders: dict[str, Shader] = {}
         self._plans: dict[Any, Plan] = {}
-        self._globals: dict[bytes, Buffer] = {}
+        self._globals: dict[bytes, DeviceArray] = {}
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
                arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
@@ -138,20 +141,35 @@ class VulkanProgram:
     def _module_bytes(self) -> bytes:
         return self.module.to_bytes()
 
-    def _globals_of(self, shader: Shader) -> Buffer | None:
+    def _globals_of(self, shader: Shader) -> DeviceArray | None:
         """The memory of the module's own variables, which its kernels share."""
         image = shader.globals_image
         if not image:
             return None
         if image not in self._globals:
-            made = Buffer(self.context, -(-len(image) // 4) * 4, "host")
+            made = Allocation(self.context, "device", len(image), ALIGNMENT).device_array(len(image))
             content = bytearray(image)
             for place in shader.globals_relocations:
                 address = int.from_bytes(content[place:place + 8], "little") + made.address
                 content[place:place + 8] = address.to_bytes(8, "little")
-            made.write(bytes(content))
+            transfer(self.context, made, np.frombuffer(content, np.uint8), len(image))
             self._globals[image] = made
         return self._globals[image]
+
+    def explanation(self) -> list[str]:
+        """What the kernels that were launched have become."""
+        found = []
+        for name, shader in self._shaders.items():
+            words = ["arguments in memory" if shader.block_in_memory else "arguments in push constants"]
+            if shader.sub_group_size is not None:
+                words.append(f"sub-groups of {shader.sub_group_size}")
+            if "cooperativeMatrix" in shader.features:
+                words.append("matrices of the driver")
+            elif USERS.intersection(self.module.capabilities):
+                words.append("matrices as sub-group code, as the driver has none of their types that work "
+                             "(coopmat doctor)")
+            found.append(f"kernel '{name}' on {self.context.facts.name}: a compute shader with {', '.join(words)}")
+        return found
 
 
 def _plain(shader: Shader) -> Shader:

@@ -42,7 +42,7 @@ class Plan:
     work-group of each part, and the work-groups along the axes."""
 
     def __init__(self, context: Context, options: VulkanOptions, shader: Shader, signature: KernelSignature,
-                 geometry: Geometry, sub_group_size: int, globals_: Buffer | None, cache: Cache) -> None:
+                 geometry: Geometry, sub_group_size: int, globals_: DeviceArray | None, cache: Cache) -> None:
         self.context, self.options, self.shader, self.signature = context, options, shader, signature
         self.geometry, self.sub_group_size, self._cache = geometry, sub_group_size, cache
         self._globals = globals_
@@ -71,14 +71,15 @@ class Plan:
         arrays = [(arguments[place], not self.signature.parameters[place].const) for place in lent]
         if printed is not None:
             arrays.append((printed.words, True))
-        shared = Shared(self.context, arrays)
+        shared, ticket = Shared(self.context, arrays), None
         try:
             words = 0 if printed is None else shared.address(printed.words)
             ticket = self._submitted(pipeline, self._addresses(arguments, shared), shared, words, arguments)
             ticket.wait(self.options.timeout)
             shared.bring_back()
         finally:
-            shared.free()
+            if ticket is None or ticket.is_done:  # after an interruption, the device still works with the buffers
+                shared.free()
         if printed is not None:
             printed.show()
         return ticket
@@ -321,7 +322,7 @@ class Shared:
                 ctypes.memmove(span.start, span.place, span.nbytes)
 
     def free(self) -> None:
-        """Give the buffers back, unless something still works with them."""
+        """Give the buffers back; nothing works with them any more."""
         if self.context.lost is None:
             for span in self._spans:
                 if not span.is_imported:
