@@ -30,7 +30,8 @@ VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "COOP
 
 
 def run(repeat: int, threads: tuple[int, ...] = (), sizes: tuple[int, ...] = SIZES[:2], only: str = "") -> list[Figure]:
-    """Measure, and print a table."""
+    """Measure, and print a table; each of its rows also on the standard error when it is known, so that a run that is
+    killed has told what it found."""
     rows = table("kernels as people write them", "threads", "kernel", "first launch", "peer", "ratio", "to reach")
     figures = []
     try:
@@ -38,9 +39,10 @@ def run(repeat: int, threads: tuple[int, ...] = (), sizes: tuple[int, ...] = SIZ
             for found in _measured(repeat, count, sizes, only):
                 times, best = found["times"], found["best"]
                 ratio = times[best] / times["coopmat"] if best else float("nan")
-                rows.add_row(found["name"], str(count), _time(times["coopmat"]), f"{found['first']:.2f} s",
-                             f"{best} {_time(times[best])}" if best else "none", f"{ratio:.2f}",
-                             f"{found['floor']:.2f}")
+                cells = (found["name"], str(count), _time(times["coopmat"]), f"{found['first']:.2f} s",
+                         f"{best} {_time(times[best])}" if best else "none", f"{ratio:.2f}", f"{found['floor']:.2f}")
+                rows.add_row(*cells)
+                print(f"| {' | '.join(cells)} |", file=sys.stderr, flush=True)
                 figures.append(Figure.of(f"{found['name']}, threads: {count}", "of its peer", [ratio]))
     finally:
         console().print(rows)

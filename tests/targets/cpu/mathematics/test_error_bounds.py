@@ -127,16 +127,17 @@ def expected(name: str, *given: np.ndarray) -> np.ndarray:
         return REFERENCES[name](*(one if one.dtype.kind == "i" else one.astype(WIDE) for one in given))
 
 
-def errors(ours: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """Units in the last place; infinite where one is no number or infinite and the other is not."""
+def errors(ours: np.ndarray, exact: np.ndarray, wide: type = WIDE) -> np.ndarray:
+    """Units in the last place; infinite where one is no number or infinite and the other is not. wide: the type
+    that is computed with."""
     info = np.finfo(ours.dtype)
     with np.errstate(all="ignore"):
         rounded = exact.astype(ours.dtype)
-        largest = np.clip(np.abs(exact), info.tiny.astype(WIDE), info.max.astype(WIDE))
-        unit = np.ldexp(WIDE(1), np.frexp(largest)[1] - 1 - info.nmant)
+        largest = np.clip(np.abs(exact), info.tiny.astype(wide), info.max.astype(wide))
+        unit = np.ldexp(wide(1), np.frexp(largest)[1] - 1 - info.nmant)
         # An infinity stands for the power of two behind the largest number.
-        beyond = np.ldexp(WIDE(1), info.maxexp)
-        value = np.where(np.isinf(ours), np.copysign(beyond, ours), ours.astype(WIDE))
+        beyond = np.ldexp(wide(1), info.maxexp)
+        value = np.where(np.isinf(ours), np.copysign(beyond, ours), ours.astype(wide))
         wanted = np.where(np.abs(exact) > beyond, np.copysign(beyond, exact), exact)
         found = np.abs(value - wanted) / unit
     same = (np.isnan(ours) & np.isnan(exact)) | (ours == rounded)
@@ -255,19 +256,28 @@ def _table(kind: str, given: dict[str, list[np.ndarray]], width: int) -> np.ndar
 # ----------------------------------------------------------------------- the long form
 
 
+PARTS, CHUNK = 16, 1 << 22
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", UNARY)
-def test_every_float(name: str) -> None:
-    """All 2**32, beside numpy's doubles, which are some 2**-50 off themselves."""
-    step = 1 << 22
-    for start in range(0, 1 << 32, step):
-        x = np.arange(start, start + step, dtype=np.uint32).view(np.float32)
+def test_every_float(name: str, part: int) -> None:
+    """All 2**32, a part of them in each test, beside numpy's doubles, which are some 2**-50 off themselves. What is
+    printed is the greatest error of the part."""
+    greatest, where = 0.0, np.float32(0)
+    each = (1 << 32) // PARTS
+    for start in range(part * each, (part + 1) * each, CHUNK):
+        x = np.arange(start, start + CHUNK, dtype=np.uint32).view(np.float32)
         x = np.where(np.isnan(x), np.float32(np.nan), x)
         with np.errstate(all="ignore"):
             exact = _in_double(name, x.astype(np.float64))
-        found = errors(evaluate(name, "float", x), exact)
+        found = errors(evaluate(name, "float", x), exact, np.float64)
         worst = int(np.argmax(found))
         assert found[worst] <= SINGLE[name], (found[worst], x[worst], exact[worst])
+        if found[worst] > greatest:
+            greatest, where = found[worst], x[worst]
+    print(f"{name}, part {part} of {PARTS}: {greatest:.4f} units in the last place, at {where!r}")
 
 
 def _in_double(name: str, x: np.ndarray) -> np.ndarray:

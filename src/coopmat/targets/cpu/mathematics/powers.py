@@ -157,8 +157,26 @@ def _hypot(x: Term, y: Term) -> Term:
     return choose(x.is_infinite | y.is_infinite, math.inf, found)
 
 
+_HALF = 0x5F1FFFF9
+"""Less half of a float's bits, those of an approximation of the reciprocal of its square root."""
+_FIRST = (0.703952253, 2.38924456)
+"""Of a step from there that leaves 2**-10 of the number."""
+
+
 def _rsqrt(x: Term) -> Term:
-    return 1.0 / x.intrinsic("sqrt")
+    """Of floats by two steps, the second one of third order, without a root and a division."""
+    if x.type != "float":
+        return 1.0 / x.intrinsic("sqrt")
+
+    def usual(x: Term) -> Term:
+        half = x.bits.right(1, signed=False)
+        root = (half.constant(_HALF) - half).cast(x.type)
+        factor, limit = _FIRST
+        root = root * fused(-(x * factor * root), root, factor * limit)
+        left = fused(-(x * root), root, 1.0)
+        return fused(root * left, fused(left, 3 / 8, 1 / 2), root)
+
+    return guarded(is_usual(x), usual(x), "rsqrt", lambda x: 1.0 / x.intrinsic("sqrt"), x)
 
 
 ROOTS: dict[str, Formula] = {
