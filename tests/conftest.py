@@ -101,6 +101,12 @@ def _cuda() -> bool:
     return device_count() > 0
 
 
+def _matrix_perf() -> bool:
+    from tests.kit.oracles import matrix_perf
+
+    return matrix_perf.folder() is not None
+
+
 def _oclgrind_tests() -> bool:
     from tests.kit.oracles import oclgrind_tests
 
@@ -141,6 +147,8 @@ ORACLES = {
     "lavapipe": (_lavapipe, "Mesa's Vulkan drivers, from Debian's sid: make oracles, on Debian"),
     "vulkan-registry": (_vulkan_registry, "Khronos's vk.xml: the package libvulkan-dev, which make oracles unpacks"),
     "oclgrind-tests": (_oclgrind_tests, "a checkout of github.com/jrprice/Oclgrind, named by COOPMAT_OCLGRIND"),
+    "matrix-perf": (_matrix_perf, "a checkout of github.com/jeffbolznv/vk_cooperative_matrix_perf, named by "
+                    "COOPMAT_MATRIX_PERF"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }
 

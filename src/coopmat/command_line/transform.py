@@ -16,6 +16,7 @@ from coopmat.diagnostics import Error, ValidationError, render
 from coopmat.runtime import device
 from coopmat.spirv import Module
 from coopmat.spirv.transform import passes
+from coopmat.spirv.transform.from_shader.kernels import to_kernels
 from coopmat.spirv.transform.goal import Goal
 from coopmat.support.files import check_output, write_output
 
@@ -36,9 +37,9 @@ def optimize(
                                                     "that this device has.")] = None,
     tile: Annotated[str | None, typer.Option(metavar="M,N,K", help="Cut large matrices into these sizes instead.")
                     ] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="vulkan", help="Make a Vulkan compute shader of a kernel, "
-                                           "for what --device has if that is one of Vulkan; -v prints how it is "
-                                           "launched.")
+    to: Annotated[str | None, typer.Option("--to", metavar="vulkan|kernel", help="Make a Vulkan compute shader of a "
+                                           "kernel, for what --device has if that is one of Vulkan; -v prints how it is "
+                                           "launched. Or make kernels of compute shaders, before the passes.")
                   ] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel for --to.")] = None,
     merge: Annotated[str | None, typer.Option(metavar="RxC", help="How many work-groups the pass merge makes one, down "
@@ -50,8 +51,8 @@ def optimize(
 ) -> None:
     """Transform a module of kernels, SPIR-V to SPIR-V."""
     chosen = passes.usual() if names is None else passes.chosen([name.strip() for name in names.split(",") if name])
-    if to is not None and to != "vulkan":
-        raise Error(f"--to takes vulkan; found '{to}'")
+    if to not in (None, "vulkan", "kernel"):
+        raise Error(f"--to takes vulkan or kernel; found '{to}'")
     chosen = [] if to is not None and names is None else chosen
     target = device(device_name) if device_name is not None else None
     goal = Goal(None if target is None else target.description,
@@ -62,8 +63,9 @@ def optimize(
     if warnings:
         print(render(warnings), file=sys.stderr)
     try:
+        module = to_kernels(module) if to == "kernel" else module
         changed, notes = passes.transform(module, chosen, goal)
-        shader = shader_of(changed, kernel, target) if to is not None else None
+        shader = shader_of(changed, kernel, target) if to == "vulkan" else None
     except ValidationError as error:
         raise error.in_file(str(file)) from None
     if verbose:

@@ -98,8 +98,10 @@ def _local_memory() -> Case:
 
 
 def _functions() -> Case:
-    """Functions of GLSL.std.450 on floats, each in a column. (Of negative powers of two, Mesa 26 takes the bit above the
-    highest one that findMSB is to find.)"""
+    """Functions of GLSL.std.450 on floats, each in a column.
+
+    Of negative powers of two, Mesa 26 takes the bit above the one that findMSB is to find.
+    """
     calls: dict[str, Callable[[Any], Any]] = {
         "fract(x)": lambda x: x - np.floor(x), "roundEven(x)": np.rint, "sign(x)": np.sign, "exp2(x)": np.exp2,
         "inversesqrt(abs(x) + 1)": lambda x: 1 / np.sqrt(abs(x) + 1), "atan(x, 2.0)": lambda x: np.arctan2(x, 2),
