@@ -49,6 +49,35 @@ def _raises(error: type[BaseException], words: str, action: Callable[[], object]
 # --------------------------------------------------------------------------- kernels and arguments
 
 
+def remainders() -> None:
+    """Of negative numbers, too: Vulkan's own instruction leaves them undefined."""
+    random = np.random.default_rng(3)
+    x = random.integers(-1000, 1000, 64).astype(np.int32)
+    y = (random.integers(1, 50, 64) * random.choice([-1, 1], 64)).astype(np.int32)
+    out, small = np.zeros(64, np.int32), np.zeros(256, np.int8)
+    _run("kernel void k(global int *o, global char4 *s, global const int *x, global const int *y) {"
+         " size_t i = get_global_id(0); o[i] = x[i] % y[i]; s[i] = convert_char4((int4)(x[i], -x[i], 3, -7) / 8)"
+         " % (char4)(5, -3, 2, 4); }", 64, 8, out, small, x, y)
+    assert (out == np.fmod(x, y)).all()
+    tens = np.stack([x, -x, np.full_like(x, 3), np.full_like(x, -7)], 1)
+    quotients = np.trunc(tens / 8).astype(np.int8)
+    assert (small.reshape(64, 4) == np.fmod(quotients, np.array([5, -3, 2, 4], np.int8))).all()
+
+
+def parts_of_sub_groups_hold_no_matrices() -> None:
+    source = """
+    kernel void k(global float *o)
+    {
+        float __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))
+            c = coop_mat_init(1.0f);
+        coop_mat_store(o, c, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+    }"""
+    out = np.zeros(64, np.float32)
+    _raises(cm.LaunchError, "a work-group of 4 is not made of whole ones", lambda: _run(source, 4, 4, out))
+    _run(source, 8, 8, out)
+    assert (out == 1).all()
+
+
 def products() -> None:
     random = np.random.default_rng(1)
     options = ("-DIN=half", "-DOUT=float", "-DFLAGS=CLK_COOPERATIVE_MATRIX_OPERAND_NONE")

@@ -11,6 +11,8 @@ import numpy as np
 
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.analysis.places import reachable_instructions
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
 from coopmat.spirv.transform.to_vulkan import to_vulkan
@@ -85,6 +87,11 @@ class VulkanProgram:
 
     def _check_sizes(self, name: str, geometry: Geometry) -> None:
         limits = self.context.facts.limits
+        size = geometry.sub_group_size
+        if geometry.local_total % size and self._has_matrices(name):
+            raise LaunchError(f"kernel '{name}' has cooperative matrices, which on {self.context.name} sub-groups of "
+                              f"{size} work-items hold: a work-group of {geometry.local_total} is not made of whole "
+                              "ones")
         most, along = limits["maxComputeWorkGroupInvocations"], limits["maxComputeWorkGroupSize"]
         if geometry.local_total > most:
             raise LaunchError(f"kernel '{name}': a work-group of {geometry.local_total} work-items is larger than "
@@ -96,6 +103,10 @@ class VulkanProgram:
         if geometry.sub_groups_per_group > limits["maxComputeWorkgroupSubgroups"]:
             raise LaunchError(f"kernel '{name}': a work-group of {geometry.sub_groups_per_group} sub-groups is larger "
                               f"than {self.context.name} allows, {limits['maxComputeWorkgroupSubgroups']}")
+
+    def _has_matrices(self, name: str) -> bool:
+        types = {row.result_id for row in self.module.of_opcode(Op.TypeCooperativeMatrixKHR)}
+        return bool(types) and any(row.type_id in types for row in reachable_instructions(self.module, name))
 
     # --- shaders ----------------------------------------------------------------------
 
