@@ -87,8 +87,8 @@ def _refuse_work_groups(known: Matrices, support: MatrixSupport, one: Set_) -> N
     row = next((row for row in known.module.instructions if row.type_id in types), None)
     if row is not None:
         kind = known.types[row.type_id or 0]
-        raise KernelNotSupported(f"{support.name} has no matrices of work-groups, such as the {kind} here: use those of "
-                                 "sub-groups", None, place_of(known.module, row))
+        raise KernelNotSupported(f"{support.name} has no matrices of work-groups, such as the {kind} here: use "
+                                 "those of sub-groups", None, place_of(known.module, row))
 
 
 # --- reasons -------------------------------------------------------------------------------------
