@@ -15,7 +15,7 @@ INTRODUCTION = """# Validation
 
 `coopmat val FILE…` checks SPIR-V modules (binary or text, also OpenCL C and LLVM IR, which are compiled first) against
 the rules below: SPIR-V's universal ones, those of OpenCL for modules with kernels, those of Vulkan for modules with
-compute shaders (the capability Shader without Kernel), and those of the extensions for
+compute shaders (and no kernels), and those of the extensions for
 matrices, dot products and small number formats. It reports every broken rule, not the first:
 
 ```sh

@@ -105,7 +105,7 @@ SETS = [
     broken("decoration-conflict", "Block and BufferBlock",
            in_shader("OpDecorate %s Block\nOpDecorate %s BufferBlock\nOpMemberDecorate %s 0 Offset 0\n"
                      "OpMemberDecorate %s 1 Offset 4", version="1.3"), says="both Block and BufferBlock"),
-    broken("decoration-conflict", "FPFastMathMode and NoContraction",
+    broken("decoration-conflict vulkan-capabilities", "FPFastMathMode and NoContraction",
            shader("%f = OpFAdd %float %float_1 %float_1", kind="Shader Kernel",
                   annotations="OpDecorate %f FPFastMathMode NotNaN\nOpDecorate %f NoContraction"),
            says="both FPFastMathMode and NoContraction"),

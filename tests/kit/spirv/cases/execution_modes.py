@@ -112,7 +112,7 @@ MODES = [
     broken("execution-mode-target", "a mode of fragment shaders",
            mode("OriginUpperLeft", capabilities="Shader", model="OpMemoryModel Physical64 OpenCL"),
            says="OriginUpperLeft is for entry points"),
-    broken("execution-mode-target", "a mode of kernels in a shader",
+    broken("execution-mode-target vulkan-capabilities", "a mode of kernels in a shader",
            stage("GLCompute", "LocalSize 1 1 1\nContractionOff", "Shader Kernel")),
     broken("execution-mode-target", "a size given twice", kernel(
         "", modes="OpExecutionMode %main LocalSize 8 1 1\nOpExecutionMode %main LocalSize 16 1 1"),

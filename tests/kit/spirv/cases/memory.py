@@ -199,6 +199,6 @@ CASES = [
     broken("lifetime-size", "a lifetime with a size beside a type", lifetime("4")),
     broken("lifetime", "the lifetime of a number", kernel("OpLifetimeStop %p0 0", parameters="%uint")),
     broken("lifetime", "the lifetime of global memory", kernel("OpLifetimeStart %p0 0", parameters="%ptr_global_uint")),
-    broken("lifetime lifetime-size", "a size without the capability Addresses",
+    broken("lifetime lifetime-size vulkan-capabilities", "a size without the capability Addresses",
            shader("%v = OpVariable %ptr_private_uint Function\nOpLifetimeStart %v 4", kind="Shader Kernel")),
 ]

@@ -52,6 +52,8 @@ _CASES = [
     valid("a compute shader", shader("")),
     broken("vulkan-work-groups", "a compute shader without a size", shader("", modes="")),
     broken("vulkan-capabilities", "a shader with linkage", shader("", capabilities="Linkage")),
+    broken("vulkan-capabilities", "a shader with vectors of sixteen",
+           shader("%x = OpUndef %v16uint")),
     broken("vulkan-addressing vulkan-capabilities", "a shader with addresses",
            shader("", capabilities="Addresses", model="OpMemoryModel Physical64 GLSL450")),
     valid("a barrier of a work-group", barrier(2)),

@@ -1,4 +1,4 @@
-"""Rules of Vulkan's environment for compute shaders: modules with the capability Shader, without Kernel.
+"""Rules of Vulkan's environment for compute shaders: modules with the capability Shader and no entry points of kernels.
 
 Where a rule is from is told by Vulkan's own names of its valid usage (VUID).
 """
@@ -25,11 +25,11 @@ from coopmat.spirv.validate.view import ModuleView
 
 _SPIRV = "Vulkan, VUID-StandaloneSpirv"
 _ABSENT = frozenset({
-    Capability.Addresses, Capability.Linkage, Capability.Vector16, Capability.Float16Buffer, Capability.Pipes,
-    Capability.Groups, Capability.DeviceEnqueue, Capability.LiteralSampler, Capability.GenericPointer,
-    Capability.SubgroupDispatch, Capability.NamedBarrier, Capability.PipeStorage, Capability.ImageBasic,
-    Capability.ImageReadWrite, Capability.ImageMipmap, Capability.ImageRect, Capability.SampledRect,
-    Capability.AtomicStorage,
+    Capability.Kernel, Capability.Addresses, Capability.Linkage, Capability.Vector16, Capability.Float16Buffer,
+    Capability.Pipes, Capability.Groups, Capability.DeviceEnqueue, Capability.LiteralSampler,
+    Capability.GenericPointer, Capability.SubgroupDispatch, Capability.NamedBarrier, Capability.PipeStorage,
+    Capability.ImageBasic, Capability.ImageReadWrite, Capability.ImageMipmap, Capability.ImageRect,
+    Capability.SampledRect, Capability.AtomicStorage,
 })
 """Capabilities that no version of Vulkan has, nor an extension of it."""
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
@@ -38,9 +38,10 @@ _GLOBAL_MEMORY = frozenset({StorageClass.CrossWorkgroup, StorageClass.Generic, S
 
 
 def is_vulkan(view: ModuleView) -> bool:
-    """Whether the rules of Vulkan hold for a module: it has a compute shader, and nothing of kernels."""
-    is_shader = view.has(Capability.Shader) and not view.has(Capability.Kernel) and not view.declared.unknown
-    return is_shader and any(entry.model == ExecutionModel.GLCompute for entry in view.entry_points)
+    """Whether the rules of Vulkan hold for a module: it has a compute shader, and no kernels."""
+    models = {entry.model for entry in view.entry_points}
+    return view.has(Capability.Shader) and not view.declared.unknown and ExecutionModel.GLCompute in models \
+        and ExecutionModel.Kernel not in models
 
 
 @rule("vulkan-capabilities", "In Vulkan, a shader has no capabilities of kernels.",
