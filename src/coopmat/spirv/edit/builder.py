@@ -38,6 +38,8 @@ from coopmat.spirv.module.operands import encode_number
 
 Word = int | str | IntEnum
 
+_CONTRACTED = frozenset({Op.FAdd, Op.FSub, Op.FMul, Op.FDiv, Op.FRem, Op.FMod, Op.FNegate, Op.Dot,
+                         Op.VectorTimesScalar})
 LONGEST_NAME = 4096
 """Characters of a name for people to read; of a longer one the rest is left out."""
 
@@ -426,6 +428,13 @@ class ModuleBuilder:
             raise ValueError("the last block has no terminator")
         self._functions.append(body)
         self._body = None
+
+    def keep_roundings(self) -> None:
+        """Forbid, in shaders, that floating-point operations of the functions so far are contracted."""
+        for body in self._functions:
+            for item in body.code:
+                if item.opcode in _CONTRACTED and item.result_id is not None:
+                    self.decorate(item.result_id, Decoration.NoContraction)
 
     def _in_function(self) -> _Body:
         if self._body is None:

@@ -12,7 +12,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv import Module
-from coopmat.spirv.grammar import Capability, Op
+from coopmat.spirv.grammar import Capability, Decoration, Op
 from coopmat.spirv.transform.to_vulkan import Shader, VulkanTarget, to_vulkan
 from coopmat.spirv.transform.to_vulkan.features import ALL
 from tests.kit.cases import KERNELS
@@ -95,6 +95,13 @@ def test_features_that_others_can_do_without() -> None:
         capabilities = Module.from_bytes(found.spirv).capabilities
         assert Capability.CooperativeMatrixKHR not in capabilities
         assert Capability.DotProduct not in capabilities
+
+
+def test_contraction_may_be_forbidden() -> None:
+    body = "kernel void k(global float *x) { x[0] = x[1] * x[2] + x[3]; }"
+    for source, forbidden in ((body, 0), (f"#pragma OPENCL FP_CONTRACT OFF\n{body}", 2)):
+        shader = Module.from_bytes(shader_of(built(source), "k").spirv)
+        assert sum(row.words[1] == Decoration.NoContraction for row in shader.of_opcode(Op.Decorate)) == forbidden
 
 
 def test_another_sub_group_size_than_required() -> None:

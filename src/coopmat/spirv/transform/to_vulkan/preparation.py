@@ -32,7 +32,7 @@ _PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (
 
 
 def prepared(module: Module, kernel: str, target: VulkanTarget,
-             divides: Callable[[Instruction], bool]) -> tuple[Module, Module, Function]:
+             divides: Callable[[Module, Instruction], bool]) -> tuple[Module, Module, Function]:
     """The module with its constants frozen; the same with one kernel whose calls are replaced; the kernel's function.
 
     ``divides``: whether an instruction becomes several blocks; heads of loops have none such.
@@ -102,14 +102,14 @@ def _matrices_of(target: VulkanTarget) -> MatrixSupport:
                          extensions=frozenset(extensions), sub_group_size=target.sub_group_size)
 
 
-def _without_heads(module: Module, divides: Callable[[Instruction], bool]) -> Module:
+def _without_heads(module: Module, divides: Callable[[Module, Instruction], bool]) -> Module:
     """The module with what becomes several blocks outside of the heads of loops."""
     editor = FunctionEditor(module)
     changed = False
     for body in editor.bodies:
         for block in list(body.blocks):
             is_head = any(row.opcode == Op.LoopMerge for row in block.instructions)
-            if is_head and any(map(divides, block.instructions)):
+            if is_head and any(divides(module, row) for row in block.instructions):
                 keep_header(editor, body, block)
                 changed = True
     return editor.done() if changed else module

@@ -81,9 +81,11 @@ def to_vulkan(module: Module, kernel: str, target: VulkanTarget) -> Shader:
 _DIVIDING = atomics.WITH_BLOCKS | async_copies.WITH_BLOCKS | groups.OF_WORK_GROUPS
 
 
-def _divides(row: Instruction) -> bool:
+def _divides(module: Module, row: Instruction) -> bool:
     """Whether an instruction may become several blocks."""
-    return row.opcode in _DIVIDING or printing.is_printf(row)
+    if row.opcode == Op.Select:
+        return module.definition(row.type_id or 0).opcode == Op.TypeCooperativeMatrixKHR
+    return row.opcode in _DIVIDING or row.opcode == Op.CopyMemorySized or printing.is_printf(row)
 
 
 class _Shader:
@@ -108,6 +110,8 @@ class _Shader:
         t.write_blocks(_HANDLERS, composites.copied)
         t.close_phis()
         out.end_function()
+        if ExecutionMode.ContractionOff in dict(t.module.execution_modes(t.function.id)):
+            out.keep_roundings()
         out.entry_point(function, t.kernel, model=ExecutionModel.GLCompute)
         out.execution_mode(function, ExecutionMode.LocalSizeId, *t.local_size)
         if self._meets():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from coopmat.spirv.analysis.offsets import ELEMENT_FIRST, Step, granularity, steps
-from coopmat.spirv.analysis.types import IntType, PointerType, Type, VectorType
+from coopmat.spirv.analysis.types import IntType, MatrixType, PointerType, Type, VectorType
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions import built_ins, composites
-from coopmat.spirv.transform.to_vulkan.memory import Place, flags_of
+from coopmat.spirv.transform.to_vulkan.memory import MOST_PARTS, Place, flags_of
 from coopmat.spirv.transform.to_vulkan.regions import Region, access_alignment
 from coopmat.spirv.transform.to_vulkan.translation import NULL_POSITION, Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import U8, U32, U64, UNSIGNED
@@ -70,15 +70,16 @@ def _copy_memory(t: Translation, row: Instruction) -> None:
 
 
 def _copy_sized(t: Translation, row: Instruction) -> None:
-    """Bytes, as many at once as the alignment allows; how many is constant here."""
+    """Bytes, as many at once as the alignment allows."""
     target, source, size, *access = row.words
     count = t.integer_of(size)
-    if count is None:
-        raise t.refuse("OpCopyMemorySized with a size that is not constant")
     width = min(access_alignment(access, 1), 8)
     places = [_place(t, pointer, U8, tuple(access)) for pointer in (source, target)]
     for one in places:
         width = min(width, one.unit or width)
+    if count is None or count > width * MOST_PARTS:
+        _copy_by_loop(t, places, size, 1 if count is None else min(width, count & -count))
+        return
     done = 0
     while done < count:
         while width > count - done:
@@ -86,6 +87,26 @@ def _copy_sized(t: Translation, row: Instruction) -> None:
         kind = UNSIGNED[width]
         t.memory.store(kind, t.memory.load(kind, t.memory.moved(places[0], done)), t.memory.moved(places[1], done))
         done += width
+
+
+def _copy_by_loop(t: Translation, places: list[Place], size: int, width: int) -> None:
+    """Integers of ``width`` bytes, one after the other."""
+    writer = t.writer
+    if any(one.unit > width for one in places):  # where the size is not known, single bytes are
+        raise t.refuse("OpCopyMemorySized of single bytes of memory that is not accessed in bytes")
+    total = writer.converted(t.value(size), t.type_of(size), U32)
+    kind = UNSIGNED[width]
+
+    def moved(place: Place, offset: int) -> Place:
+        shift = (place.unit or 1).bit_length() - 1
+        steps = writer.op(Op.ShiftRightLogical, U32, offset, writer.integer(shift)) if shift else offset
+        position = writer.add(place.type, place.position, writer.converted(steps, U32, place.type))
+        return Place(position, width, place.flags, place.array, place.unit, place.storage)
+
+    def element(offset: int) -> None:
+        t.memory.store(kind, t.memory.load(kind, moved(places[0], offset)), moved(places[1], offset))
+
+    writer.count(writer.integer(0), total, writer.integer(width), element)
 
 
 def _chain(t: Translation, row: Instruction) -> None:
@@ -241,9 +262,23 @@ def _difference(t: Translation, row: Instruction) -> None:
     t.define(row, t.writer.converted(found, U64, t.result_type(row)))
 
 
+def _select_matrix(t: Translation, row: Instruction) -> None:
+    """There is no OpSelect of matrices: one of them is stored, and, where the condition holds, the other."""
+    condition, yes, no = (t.value(word) for word in row.words)
+    kind, out = t.result_type(row), t.writer.out
+    chosen = out.local_variable(t.writer.types(kind))
+    out.emit(Op.Store, chosen, no)
+    with t.writer.if_then(condition):
+        out.emit(Op.Store, chosen, yes)
+    t.writer.op(Op.Load, kind, chosen, result=t.result(row))
+
+
 def _select(t: Translation, row: Instruction) -> None:
     if any(word in t.typed for word in row.words[1:]):
         raise t.refuse("one pointer to several variables that hold cooperative matrices")
+    if isinstance(t.result_type(row), MatrixType):
+        _select_matrix(t, row)
+        return
     composites.copied(t, row)
 
 
