@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from coopmat.spirv import Module
+from coopmat.spirv.grammar import Capability
 from coopmat.spirv.transform.passes import PASSES
 from tests.kit.command_line import coopmat, failure
 from tests.kit.paths import ROOT
@@ -45,6 +47,25 @@ def test_merged_work_groups(tmp_path: Path) -> None:
     found = coopmat("opt", ROOT / "examples" / "gemm.cl", "-o", tmp_path / "k.spv", *options)
     assert "kernel 'gemm' is not merged: it requires no work-group size, and none is given (--work-group)" in (
         found.stderr)
+
+
+def test_shaders(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text(SOURCE + "kernel void other(local int *x) { x[0] = 1; }")
+    found = coopmat("opt", tmp_path / "k.cl", "-DONE=1.0f", "-o", tmp_path / "k.spvasm", "--to", "vulkan", "-v",
+                    "--kernel", "k")
+    assert json.loads(found.stderr)["arguments"] == [
+        {"kind": "pointer", "offset": 0, "size": 8, "spec_id": None, "element_size": 0}]
+    shader = Module.from_text((tmp_path / "k.spvasm").read_text())
+    assert shader.validate() == []
+    assert Capability.Shader in shader.capabilities
+    assert [one.name for one in shader.entry_points] == ["k"]
+    coopmat("compile", tmp_path / "k.cl", "-DONE=1.0f", "-o", tmp_path / "k.spv", "--emit", "vulkan", "--kernel", "k")
+    again = Module.from_bytes((tmp_path / "k.spv").read_bytes())
+    assert [row.opcode for row in again.instructions] == [row.opcode for row in shader.instructions]
+    assert failure("compile", tmp_path / "k.cl", "-DONE=1.0f", "-o", tmp_path / "k.spv", "--emit", "vulkan").startswith(
+        "coopmat: error: a shader is made of one kernel: choose it with --kernel: k, other")
+    assert "--to takes vulkan; found 'metal'" in failure("opt", tmp_path / "k.spv", "-o", tmp_path / "x.spv", "--to",
+                                                         "metal")
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
