@@ -112,7 +112,7 @@ def test_bench_as_a_table() -> None:
 @pytest.mark.parametrize(("arguments", "message"), [
     (("--size", "100"), "--size takes multiples of 64 up to 16384; found 100"),
     (("--size", "0"), "--size takes multiples of 64 up to 16384; found 0"),
-    (("--type", "fp16"), "--type takes bf16, s8, fp32; found 'fp16'"),
+    (("--type", "fp64"), "--type takes bf16, s8, fp32, fp16; found 'fp64'"),
     (("--threads", "0"), "--threads takes numbers from 1 to 4096; found 0"),
     (("--repeat", "0"), "--repeat takes numbers from 1 to 1000; found 0"),
     (("--device", "sim:intel_gpu_pvc"), "the device 'sim:intel_gpu_pvc' has matrices of certain shapes only; the "
