@@ -171,3 +171,24 @@ def test_matrix_instructions_of_gpus(driver: str, chip: str, instructions: tuple
     assert child.returncode == 0, child.stderr[-2000:]
     for instruction in instructions:
         assert instruction in child.stdout + child.stderr, instruction
+
+
+REFUSED = {
+    "gemm_tuned.cl gemm": "requires sub-groups of 16",
+    "gemm_tuned_fp32.cl gemm": "requires sub-groups of 16",
+    "gemm_tuned_gpu.cl gemm": "bytes of local memory",
+}
+"""Examples for other devices, and why: they are for CPUs, and for GPUs with much local memory."""
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(("driver", "chip"), [
+    ("radv", "navi31"), pytest.param("radv", "gfx1201", marks=SLOW), pytest.param("nvk", "164", marks=SLOW),
+    ("nvk", "174"), pytest.param("nvk", "194", marks=SLOW), pytest.param("nvk", "1b2", marks=SLOW)])
+def test_every_example_compiles(driver: str, chip: str) -> None:
+    child = on_vulkan.run("-m", "tests.kit.targets.vulkan_compiled", driver=driver, chip=chip)
+    assert child.returncode == 0, child.stderr[-2000:]
+    refused = dict(line.split(": ", 1) for line in child.stdout.splitlines())
+    assert refused.keys() == REFUSED.keys(), child.stdout
+    for name, reason in REFUSED.items():
+        assert reason in refused[name]
