@@ -38,8 +38,8 @@ def optimize(
     tile: Annotated[str | None, typer.Option(metavar="M,N,K", help="Cut large matrices into these sizes instead.")
                     ] = None,
     to: Annotated[str | None, typer.Option("--to", metavar="vulkan|kernel", help="Make a Vulkan compute shader of a "
-                                           "kernel, for what --device has if that is one of Vulkan; -v prints how it is "
-                                           "launched. Or make kernels of compute shaders, before the passes.")
+                                           "kernel, for what --device has if that is one of Vulkan; -v prints how it "
+                                           "is launched. Or make kernels of compute shaders, before the passes.")
                   ] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel for --to.")] = None,
     merge: Annotated[str | None, typer.Option(metavar="RxC", help="How many work-groups the pass merge makes one, down "

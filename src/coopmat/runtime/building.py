@@ -88,10 +88,11 @@ def make_program(source: Source, options: Options = (), device: Device | str | N
                 raise Error(f"{program.source_name} is OpenCL C, which has no specialisation constants: define a macro "
                             f"instead, such as -D {next(iter(spec_constants))}=VALUE")
             program = program.specialized(spec_constants)
+        if device is not None:
+            program.made_for(device)
         _ = program.kernels  # what is wrong with the module is told now; only now, as defaults may make no sense
         if device is not None:
             program.load(device)
-            program.made_for(device)
     return program
 
 

@@ -41,11 +41,12 @@ class Device:
 
     ``name`` is what that function takes; ``options`` are those of its kind of device. ``is_apart``: whether it has
     memory of its own, beside the host's. ``sees_what_is_written``: whether its launches keep the marks of memory that
-    nobody has written (``support.unwritten``).
+    nobody has written (``support.unwritten``). ``takes_shaders``: whether compute shaders run on it as they are.
     """
 
     is_apart = False
     sees_what_is_written = False
+    takes_shaders = False
 
     def __init__(self, description: DeviceDescription, options: Any) -> None:
         self.description = description
@@ -133,9 +134,11 @@ class Device:
         raise NotImplementedError
 
     def load_shaders(self, shaders: Module, kernels: Module, interfaces: Mapping[str, Interface],
-                     cache: Cache) -> LoadedProgram:
+                     cache: Cache, refusal: Error | None) -> LoadedProgram:
         """Prepare compute shaders for execution: as ``kernels``, which are the same, unless the device takes shaders.
-        """
+        ``refusal``: why the kernels do nothing, if they are only declarations."""
+        if refusal is not None:
+            raise refusal
         return self.load(kernels, cache=cache)
 
     def load(self, module: Module, *, is_checked: bool = False, cache: Cache | None = None) -> LoadedProgram:

@@ -69,12 +69,24 @@ class Program:
         self._text_of = text_of
         self._loaded: dict[Device, LoadedProgram] = {}
         self._python = python
+        self._refusal: Error | None = None
+        """Why shaders are no kernels, where the program is for a device that takes shaders."""
 
     @cached_property
     def _executable(self) -> Module:
         """The module as devices run it. What the front end makes is complete, and is not read before it is looked
         at."""
-        return self.module if self._loadable_by is not None else executable(self.module)
+        if self._loadable_by is not None:
+            return self.module
+        if self._device is None or not self._device.takes_shaders or not self.interfaces:
+            return executable(self.module)
+        try:
+            return executable(self.module)
+        except Error as error:
+            from coopmat.spirv.transform.from_shader.kernels import declarations
+
+            self._refusal = error
+            return declarations(self.module)
 
     @cached_property
     def kernels(self) -> dict[str, Kernel]:
@@ -233,7 +245,8 @@ class Program:
             known = self._loadable_by is not None and self._loadable_by.description == device.description
             with self._sources_shown():
                 loaded = self._loaded[device] = (
-                    device.load_shaders(self.module, self._executable, self.interfaces, self._cache) if self.interfaces
+                    device.load_shaders(self.module, self._executable, self.interfaces, self._cache, self._refusal)
+                    if self.interfaces
                     else device.load(self._executable, is_checked=known, cache=self._cache))
         return loaded
 

@@ -48,6 +48,7 @@ class VulkanDevice(Device):
     driver; it is opened when something is done on it."""
 
     is_apart = True
+    takes_shaders = True
     options: VulkanOptions
 
     def __init__(self, number: int, options: VulkanOptions | None = None) -> None:
@@ -99,13 +100,14 @@ class VulkanDevice(Device):
         return VulkanProgram(module, self.number, self.options, cache, matrices=self.matrices)
 
     def load_shaders(self, shaders: Module, kernels: Module, interfaces: Mapping[str, Interface],
-                     cache: Cache) -> ShaderProgram:
-        """Prepare compute shaders, which go to the driver as they are. kernels: the same as kernels."""
+                     cache: Cache, refusal: Error | None) -> ShaderProgram:
+        """Prepare compute shaders, which go to the driver as they are. kernels: the same as kernels; refusal: why they
+        are only declarations, if they are."""
         from coopmat.targets.vulkan.descriptors import ShaderProgram
 
         check(kernels, self.description)
         return ShaderProgram(kernels, shaders, interfaces, self.number, self.options, cache, self.description,
-                             self.matrices)
+                             self.matrices, refusal)
 
     def explanation(self, program: LoadedProgram) -> list[str]:
         """What kernels have become: whether their matrices are the driver's."""

@@ -164,7 +164,21 @@ def _matrices() -> Case:
                 {2: ((a @ b.T + c) * 0.5 + 1).astype(np.float32)}, None, {1: 8, 2: 8})
 
 
+def _refraction() -> Case:
+    """A function that kernels do not have."""
+    text = """
+    layout(local_size_x = 32) in;
+    layout(set = 0, binding = 0) buffer Data { float data[]; };
+    void main() {
+        uint i = gl_GlobalInvocationID.x;
+        data[i] = refract(vec2(0, -1), vec2(0, 1), data[i]).y;
+    }"""
+    return Case("refraction", text, [np.linspace(0.1, 0.9, 64, dtype=np.float32)], {0: np.full(64, -1, np.float32)},
+                tolerance=1e-6)
+
+
 CASES = [_layouts(), _references(), _local_memory(), _functions(), _matrices()]
+DRIVER_CASES = [*CASES, _refraction()]
 
 
 def arguments_of(case: Case) -> list[Any]:

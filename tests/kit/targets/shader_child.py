@@ -8,7 +8,7 @@ import sys
 import coopmat as cm
 from coopmat.spirv import Module
 from coopmat.targets.vulkan.descriptors import ShaderProgram
-from tests.kit.spirv.shaders import CASES, launched
+from tests.kit.spirv.shaders import DRIVER_CASES, launched
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     ShaderProgram.runs_as_it_is = taken  # type: ignore[method-assign]
     device = cm.device("vulkan:0", options=cm.VulkanOptions(validation=True))
     found = [launched(case, Module.from_bytes(spirv), device)
-             for case, spirv in zip(CASES, pickle.load(sys.stdin.buffer), strict=True)]
+             for case, spirv in zip(DRIVER_CASES, pickle.load(sys.stdin.buffer), strict=True)]
     sys.stdout.buffer.write(pickle.dumps(found))
 
 

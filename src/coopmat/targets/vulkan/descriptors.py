@@ -21,7 +21,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import Capability
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.from_shader.interface import Interface, Slot
-from coopmat.spirv.transform.to_vulkan.features import lacks
+from coopmat.spirv.transform.to_vulkan.features import lacking
 from coopmat.spirv.transform.to_vulkan.shader import Argument, Shader
 from coopmat.support.cache import Cache
 from coopmat.targets.base.device_array import DeviceArray
@@ -44,19 +44,23 @@ _KINDS = {"storage buffer": vk.DESCRIPTOR_TYPE_STORAGE_BUFFER, "uniform buffer":
 
 
 class ShaderProgram(VulkanProgram):
-    """The compute shaders of a module on a device. kernels: the same as kernels. shaders: the module."""
+    """The compute shaders of a module on a device. kernels: the same as kernels. shaders: the module.
+    refusal: why the kernels are only declarations, if they are."""
 
     def __init__(self, kernels: Module, shaders: Module, interfaces: Mapping[str, Interface], number: int,
                  options: VulkanOptions, cache: Cache | None, description: DeviceDescription,
-                 matrices: Matrices) -> None:
+                 matrices: Matrices, refusal: Error | None) -> None:
         super().__init__(kernels, number, options, cache, matrices=matrices)
         self.shaders, self.interfaces, self.description = shaders, interfaces, description
+        self.refusal = refusal
 
     def runs_as_it_is(self, name: str) -> bool:
         """Whether the driver has all that a shader needs."""
         signature = self.signatures[name]
-        if lacks(self.shaders.capabilities, self.context.facts.features):
+        if self._lacking():
             return False
+        if self.refusal is not None:  # the driver itself says whether it has the matrices
+            return True
         usable = self.matrices.usable(self.module, self.sub_group_size(signature))
         if not usable:
             return Capability.CooperativeMatrixKHR not in self.shaders.capabilities
@@ -67,10 +71,18 @@ class ShaderProgram(VulkanProgram):
             return False
         return True
 
+    def _lacking(self) -> list[str]:
+        """The capabilities that the driver lacks."""
+        return lacking(self.shaders.capabilities, self.context.facts.features)
+
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int],
                    global_offset: Sequence[int] | None) -> Plan:
         signature = self.signatures.get(name)
         if signature is None or any(global_offset or ()) or not self.runs_as_it_is(name):
+            if self.refusal is not None:
+                reason = f"lacks {', '.join(self._lacking())}" if self._lacking() else "takes no offset of a launch"
+                raise KernelNotSupported(f"compute shader '{name}' does not run as it is, as {self.context.name} "
+                                         f"{reason}, and not as a kernel: {self.refusal}")
             return super()._made_plan(name, global_size, local_size, global_offset)
         size = self.sub_group_size(signature)
         geometry = Geometry.checked(signature, global_size, local_size, global_offset, size)

@@ -22,7 +22,8 @@ def test_a_product(types: str, device: str) -> None:
     folder = matrix_perf.folder()
     assert folder is not None
     lanes = cm.device(device).sub_group_sizes[0]
-    sizes = {0: 16, 1: 16, 2: 16, 3: 64, 4: 64, 5: TILE_K, 6: K, 7: K, 8: N, 9: N, 10: N, 14: TILE_K, 15: 64, 16: 64, 17: TILE_K}
+    sizes = {0: 16, 1: 16, 2: 16, 3: 64, 4: 64, 5: TILE_K, 6: K, 7: K, 8: N, 9: N, 10: N, 14: TILE_K, 15: 64, 16: 64,
+             17: TILE_K}
     left, right = TYPES[types]
     spec = {**sizes, 11: 2.0, 12: 3.0, 18: 8 * lanes, 21: lanes}
     kernel = cm.build(folder / f"shmem{types}.spv", spec_constants=spec, device=device).kernel("main")

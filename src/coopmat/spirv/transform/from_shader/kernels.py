@@ -63,6 +63,18 @@ def to_kernels(module: Module) -> Module:
     return builder.finish()
 
 
+def declarations(module: Module) -> Module:
+    """Kernels with the parameters of those of :func:`to_kernels` that do nothing: what a host needs to know of shaders
+    that go to a driver as they are."""
+    module = frozen(module)
+    builder = ModuleBuilder()
+    translation = Translation(module, builder)
+    for name, interface in interfaces(module).items():
+        kernel = _Kernel(translation, interface, None)
+        kernel.add_declaration(_local_size(module, kernel.interface.entry), name)
+    return builder.finish()
+
+
 def _local_size(module: Module, entry: EntryPoint) -> tuple[int, int, int]:
     """The size of work-groups; a constant with the decoration WorkgroupSize goes before the execution mode."""
     modes = dict(module.execution_modes(entry.function_id))
@@ -137,7 +149,7 @@ class _Variables:
 class _Kernel:
     """One compute shader being translated."""
 
-    def __init__(self, to: Translation, interface: Interface, variables: _Variables) -> None:
+    def __init__(self, to: Translation, interface: Interface, variables: _Variables | None) -> None:
         self.to = to
         self.interface = interface
         self.variables = variables
@@ -154,6 +166,15 @@ class _Kernel:
         self.builder.entry_point(new, entry.name)
         self._add_modes(new, local_size)
 
+    def add_declaration(self, local_size: tuple[int, int, int], name: str) -> None:
+        """Add a kernel that does nothing."""
+        new, _ = self._begin()
+        self.builder.begin_block()
+        self.builder.emit(Op.Return)
+        self.builder.end_function()
+        self.builder.entry_point(new, name)
+        self.builder.execution_mode(new, ExecutionMode.LocalSize, *local_size)
+
     def _is_known(self, function: int) -> bool:
         return any(body.id == self.to.ids[function] for body in self.builder._functions)
 
@@ -166,7 +187,8 @@ class _Kernel:
 
     # --- functions ----------------------------------------------------------------------
 
-    def _add_entry(self, function: Function) -> int:
+    def _begin(self) -> tuple[int, list[int]]:
+        """Begin the kernel's function: its id and its parameters."""
         slots, types = self.interface.slots, self.to.types
         kinds = []
         for slot in slots:
@@ -183,13 +205,19 @@ class _Kernel:
         names += [SIZE_PREFIX + names[place] for place in self.interface.measured]
         for parameter, name in zip(parameters, names, strict=True):
             self.builder.name(parameter, name)
+        for slot, parameter in zip(slots, parameters, strict=False):
+            if slot.is_buffer and slot.is_read_only:
+                self.builder.decorate(parameter, Decoration.FuncParamAttr, FunctionParameterAttribute.NoWrite)
+        return new, parameters
+
+    def _add_entry(self, function: Function) -> int:
+        slots, types = self.interface.slots, self.to.types
+        new, parameters = self._begin()
         work = Instructions(self.to)
         for slot, parameter in zip(slots, parameters, strict=False):
             if not slot.is_buffer:
                 work.blocks.add(slot.variable, slot.path, parameter)
                 continue
-            if slot.is_read_only:
-                self.builder.decorate(parameter, Decoration.FuncParamAttr, FunctionParameterAttribute.NoWrite)
             leaf = types.leaf(slot.placed)
             work.memory.pointers[slot.variable] = Pointer(parameter, StorageClass.CrossWorkgroup, leaf,
                                                           self._alignment(slot.placed))
@@ -226,6 +254,7 @@ class _Kernel:
         self.builder.end_function()
 
     def _add_variables(self, function: Function, work: Instructions) -> None:
+        assert self.variables is not None
         used = {identifier for row in rows_of(function) for identifier in row.ids()}
         for row in self.variables.own:
             if row.result_id in used:

@@ -61,6 +61,7 @@ OF_SHADERS: dict[C, str | None] = {
     C.CooperativeMatrixConversionsNV: "cooperativeMatrixConversions",
     C.CooperativeMatrixPerElementOperationsNV: "cooperativeMatrixPerElementOperations",
     C.CooperativeMatrixTensorAddressingNV: "cooperativeMatrixTensorAddressing",
+    C.TensorAddressingNV: "cooperativeMatrixTensorAddressing",
     C.CooperativeMatrixBlockLoadsNV: "cooperativeMatrixBlockLoads",
 }
 """Further capabilities of shaders that were no kernels; None: every driver has it."""
@@ -94,11 +95,11 @@ FOR_SHADERS = LAYOUTS | {feature for feature in OF_SHADERS.values() if feature i
 """Names that only shaders ask for that were no kernels."""
 
 
-def lacks(capabilities: Iterable[C | int], features: frozenset[str]) -> bool:
-    """Whether a driver with these features lacks a capability of a shader, or nobody here knows that it has it."""
+def lacking(capabilities: Iterable[C | int], features: frozenset[str]) -> list[str]:
+    """The capabilities of a shader that a driver with these features lacks, or of which nobody here knows."""
     known = {**OF_SHADERS, **BY_CAPABILITY}
-    return any(not isinstance(one, C) or one not in known or (known[one] is not None and known[one] not in features)
-               for one in capabilities)
+    return [one.name if isinstance(one, C) else str(one) for one in capabilities
+            if not isinstance(one, C) or known.get(one, "unknown") not in {None, *features}]
 
 
 def features_of(capabilities: Iterable[C]) -> dict[str, C]:
