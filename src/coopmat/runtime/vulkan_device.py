@@ -59,6 +59,10 @@ class VulkanDevice(Device):
             raise Error(f"the options of the device '{self.name}' are VulkanOptions, not {type(options).__name__}")
         self.matrices = Matrices(number, self.facts, self.options.probes)
 
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return (*super().identity, self.facts.identity)
+
     def with_options(self, options: VulkanOptions) -> VulkanDevice:
         """The device with other options."""
         return VulkanDevice(self.number, options)

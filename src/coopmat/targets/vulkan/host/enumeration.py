@@ -14,7 +14,7 @@ from pathlib import Path
 from coopmat.diagnostics import Error
 from coopmat.support.cache import find_cache, key
 from coopmat.targets.base.children import Ending, answer
-from coopmat.targets.vulkan.api.library import loader
+from coopmat.targets.vulkan.api.library import VARIABLE, loader
 from coopmat.targets.vulkan.host.facts import DeviceFacts
 from coopmat.targets.vulkan.host.instance import DRIVERS_VARIABLE, instance
 
@@ -47,7 +47,7 @@ def listing() -> Listing:
     except Error as error:
         return Listing(problems=(str(error),))
     found = manifests()
-    if not found and sys.platform.startswith("linux"):
+    if not found and sys.platform.startswith("linux") and not os.environ.get(VARIABLE):
         return Listing(problems=("Vulkan's loader is here, but no driver: no manifest lies in "
                                  f"{', '.join(map(str, manifest_folders()))}",))
     name = key("devices of Vulkan", str(path), *_situation(found))
