@@ -59,14 +59,15 @@ def content_digest(content: bytes) -> str:
 
 
 def _package_state() -> str:
-    """The version, and of each source file the size and the time of its last change: an edit counts as a version."""
+    """The version, and of each source file and library the size and the time of its last change: an edit counts as a
+    version."""
     root = Path(__file__).parent.parent
     states = [__version__]
     with suppress(OSError):
         for folder, folders, names in os.walk(root):
             folders.sort()
             for name in sorted(names):
-                if name.endswith(".py"):
+                if name.endswith((".py", ".zip")):
                     found = os.stat(os.path.join(folder, name))
                     states.append(f"{name} {found.st_size} {found.st_mtime_ns}")
     return "\n".join(states)

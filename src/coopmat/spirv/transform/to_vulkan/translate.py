@@ -20,6 +20,7 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.to_vulkan.block import HIDDEN, Block
+from coopmat.spirv.transform.to_vulkan.exact_sums import with_exact_sums
 from coopmat.spirv.transform.to_vulkan.features import (
     ALWAYS,
     BY_CAPABILITY,
@@ -122,7 +123,7 @@ class _Shader:
                 if f"{name}{width}" in t.target.features:
                     out.execution_mode(function, mode, width)
         out.name(function, t.kernel)
-        return self._finished(out.finish())
+        return self._finished(with_exact_sums(out.finish()))
 
     def _check_sub_group(self) -> None:
         """A kernel that requires another sub-group size is not for this pipeline."""

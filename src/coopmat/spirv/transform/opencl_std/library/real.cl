@@ -27,6 +27,7 @@ typedef double T; typedef double2 T2; typedef long I; typedef ulong U;
 #define INFINITE NUMBER((U)(2 * BIAS + 1) << FRACTION)
 #define NONE NUMBER(((U)(2 * BIAS + 1) << FRACTION) | ONE >> 1)
 #define LEAST NUMBER(ONE)  // the least normal number
+#define TINY POWER(-FRACTION - 6)
 #define MAGIC ((T)3 * NUMBER((U)(BIAS + FRACTION - 1) << FRACTION))
 #define POWER(k) NUMBER((U)((k) + BIAS) << FRACTION)
 
@@ -34,6 +35,8 @@ static T with_sign(T x, T sign) { return NUMBER((BITS(x) & ~SIGN) | (BITS(sign) 
 static T limited(T x, T low, T high) { x = x < low ? low : x; return x > high ? high : x; }
 // The whole number in the lowest bits of one that MAGIC was added to.
 static I count_of(T shifted) { return (I)(BITS(shifted) - BITS(MAGIC)); }
+// Whether sin(x), exp(x) - 1 and their like are x: it is small, or no number.
+static bool is_itself(T x) { U bits = BITS(x) & ~SIGN; return bits < BITS(TINY) || bits > BITS(INFINITE); }
 static bool finite(T x) { return fabs(x) < INFINITE; }
 static bool infinite(T x) { return fabs(x) == INFINITE; }
 static bool missing(T x) { return (BITS(x) & ~SIGN) > BITS(INFINITE); }
@@ -299,8 +302,8 @@ T F(rsqrt)(T x) {
 }
 T F(cbrt)(T x) {
     T a = fabs(x);
-    bool small = a < LEAST;
-    a = small ? a * POWER(54) : a;
+    bool small = a < POWER(EACH(-60, -400));  // what is left is then no normal number
+    a = small ? a * POWER(EACH(54, 540)) : a;
     T third = (T)(I)BITS(a) * EACH(0.33333333333333333f, 0.33333333333333333);
     T root = NUMBER((I)(EACH((T)0x54A21D2A, (T)0x553EF0FF289DD796) - third));
     for (int i = 0; i < EACH(2, 4); i++) {
@@ -311,7 +314,7 @@ T F(cbrt)(T x) {
     T square = root * root, found = a * square;
     T left = fma(-(found * found), found, a);
     found = fma(left * square, EACH(0.33333333333333333f, 0.33333333333333333), found);
-    found = small ? found * POWER(-18) : found;
+    found = small ? found * POWER(EACH(-18, -180)) : found;
     return x == 0 || !finite(x) ? x : with_sign(found, x);
 }
 T F(hypot)(T x, T y) {
@@ -354,7 +357,8 @@ T F(expm1)(T x) {
     T shifted = fma(y, LOG2_E_0, MAGIC), k = shifted - MAGIC;
     T r = fma(k, -LN2_1, fma(k, -LN2_0, y));
     T half_of = POWER(count_of(shifted) - 1);
-    return with_sign(fma(half_of, fma(r * r, TAIL_EXPM1(r), r), half_of - (T)0.5) * (T)2, x);
+    T found = fma(half_of, fma(r * r, TAIL_EXPM1(r), r), half_of - (T)0.5) * (T)2;
+    return with_sign(is_itself(x) ? x : found, x);
 }
 // Of |x|: sinh(r), cosh(r), and a quarter of 2**k - 2**-k and of 2**k + 2**-k, for sinh(k log(2) + r).
 static void halves(T x, T *sinh_of, T *cosh_of, T *minus, T *plus) {
@@ -371,7 +375,7 @@ static void halves(T x, T *sinh_of, T *cosh_of, T *minus, T *plus) {
 T F(sinh)(T x) {
     T s, c, minus, plus;
     halves(x, &s, &c, &minus, &plus);
-    return with_sign(fma(minus, c, plus * s) * (T)2, x);
+    return with_sign(is_itself(x) ? x : fma(minus, c, plus * s) * (T)2, x);
 }
 T F(cosh)(T x) {
     T s, c, minus, plus;
@@ -729,7 +733,7 @@ T F(tgamma)(T x) {
     T mirrored = scaled((PI / (a * fabs(sine_of))) / found, -k);
     found = scaled(found, k);
     found = x < 0 ? (odd(floor(x)) ? -mirrored : mirrored) : found;
-    found = a < POWER(-FRACTION - 4) ? (T)1 / x : found;
+    found = a < TINY ? (T)1 / x : found;
     found = x == INFINITE ? x : x < 0 && whole(x) ? NONE : found;
     return missing(x) ? x : found;
 }
@@ -753,7 +757,7 @@ static T log_gamma_of_positive(T x) {
 T F(lgamma)(T x) {
     T a = fabs(x), found = log_gamma_of_positive(a);
     T mirrored = F(log)(PI / (a * fabs(F(sinpi)(x)))) - found;
-    mirrored = a < POWER(-FRACTION - 4) ? -F(log)(a) : mirrored;
+    mirrored = a < TINY ? -F(log)(a) : mirrored;
     found = x < 0 ? (whole(x) ? INFINITE : mirrored) : x == 0 ? INFINITE : found;
     return missing(x) ? x : infinite(x) ? INFINITE : found;
 }
