@@ -198,7 +198,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     present = {name: found() for name, (found, _) in ORACLES.items()}
     if not config.getoption("--long"):
-        _leave_out(config, items, [item for item in items if "slow" in item.keywords or _is_thinned_out(item)])
+        slow = [item for item in items if "slow" in item.keywords]
+        _leave_out(config, items, [*slow, *_thinned_out(items)])
     for item in items:
         for marker in item.iter_markers("oracle"):
             name = marker.args[0]
@@ -217,17 +218,24 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item], left_out: list[p
         items[:] = [item for item in items if id(item) not in gone]
 
 
-def _is_thinned_out(item: pytest.Item) -> bool:
-    """Whether the marker ``thinned`` leaves a test to the long form. Of the combinations of its parameters those stay
-    whose places add up to a multiple, so that every value of every parameter stays somewhere."""
-    every = max((marker.args[0] for marker in item.iter_markers("thinned")), default=1)
-    callspec = getattr(item, "callspec", None)
-    if every == 1 or callspec is None:
-        return False
-    lists = [marker.args[0] for marker in item.iter_markers("parametrize")]
-    names = [[one.strip() for one in given.split(",")] if isinstance(given, str) else list(given) for given in lists]
-    beside = {name for several in names for name in several[1:]}  # which have the place of the first one
-    return bool(sum(place for name, place in callspec.indices.items() if name not in beside) % every)
+def _thinned_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """What the marker ``thinned`` leaves to the long form. Of the combinations of a test's parameters those stay whose
+    places add up to a multiple, so that every value of every parameter stays somewhere."""
+    places: dict[tuple[str, ...], dict[tuple[int, ...], int]] = {}
+    for item in items:
+        every = max((marker.args[0] for marker in item.iter_markers("thinned")), default=1)
+        if every == 1 or not hasattr(item, "callspec"):
+            continue
+        lists = [marker.args[0] for marker in item.iter_markers("parametrize")]
+        groups = [[one.strip() for one in given.split(",")] if isinstance(given, str) else list(given)
+                  for given in lists]
+        params, total = item.callspec.params, 0
+        groups += [[name] for name in params.keys() - {name for group in groups for name in group}]
+        for group in groups:
+            known = places.setdefault((item.nodeid.partition("[")[0], *group), {})
+            total += known.setdefault(tuple(id(params[name]) for name in group if name in params), len(known))
+        if total % every:
+            yield item
 
 
 @pytest.fixture(scope="session")
