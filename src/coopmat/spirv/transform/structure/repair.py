@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph
+from coopmat.spirv.edit.functions import MERGES, Body, FunctionEditor, Graph
 from coopmat.spirv.edit.ordering import LINES
 from coopmat.spirv.grammar import CHAINS, POINTER_CASTS, Op, StorageClass
 from coopmat.spirv.module.content import Block
@@ -107,11 +107,17 @@ class _Block:
         self.added: list[Instruction] = []
 
     def changed(self, block: Block) -> Iterator[Instruction]:
+        merge: list[Instruction] = []  # which stands right before the block's end
         for row in block.instructions:
+            if row.opcode in MERGES:
+                merge.append(row)
+                continue
             if row.opcode not in LINES and not all(self.repair.is_there(one, self.number) for one in row.ids()):
                 row = self._with_values(row, 0)
                 yield from self.added
                 self.added = []
+            yield from merge
+            merge = []
             yield row
 
     def _with_values(self, row: Instruction, length: int) -> Instruction:
