@@ -15,6 +15,7 @@ from coopmat.runtime.device_arrays import device_array, way_to_host
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.from_shader.interface import Interface
 from coopmat.support.cache import Cache
+from coopmat.support.cached import cached_property
 from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.base.modules import check
 from coopmat.targets.vulkan.host.context import Context, context, device_facts
@@ -67,7 +68,7 @@ class VulkanDevice(Device):
         """The device with other options."""
         return VulkanDevice(self.number, options)
 
-    @property
+    @cached_property
     def gpu(self) -> Context:
         """The device, opened."""
         return context(self.number, self.options.validation)

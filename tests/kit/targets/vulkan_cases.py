@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import re
 import threading
 import time
@@ -284,6 +285,11 @@ def threads() -> None:
     for worker in workers:
         worker.join()
     assert all((array == 20).all() for array in arrays)
+
+
+def devices_are_pickled() -> None:
+    device = _device()
+    assert device.gpu is pickle.loads(pickle.dumps(device)).gpu  # type: ignore[attr-defined]
 
 
 # --------------------------------------------------------------------------- what is refused

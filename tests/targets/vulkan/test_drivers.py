@@ -148,13 +148,12 @@ device = cm.device("vulkan:0", options=cm.VulkanOptions(probes=False))
 assert cm.device().name == "vulkan:0"  # a GPU is the default
 HALVES = ("-DIN=half", "-DOUT=float", "-DFLAGS=CLK_COOPERATIVE_MATRIX_OPERAND_NONE")
 size = device.sub_group_sizes[0]
-for file in ("gemm", "gemm_blocked"):
-    for options, types in (((), ("sint8", "sint8", "sint32", "sint32")), (HALVES, ("fp16", "fp16", "fp32", "fp32"))):
-        m, n, k = next(row.largest for row in device.matrix_combinations if row.native and row.types == types)
-        program = cm.build(Path("examples") / f"{file}.cl", (f"-DTM={m}", f"-DTN={n}", f"-DTK={k}", *options), device)
-        a, b = (np.zeros((64, 64), np.float16 if options else np.int8) for _ in range(2))
-        c = np.zeros((64, 64), np.float32 if options else np.int32)
-        cm.Queue(device).enqueue(program.kernel("gemm"), (size, 1), (size, 1), a, b, c, 64, 64).wait()
+for options, types in (((), ("sint8", "sint8", "sint32", "sint32")), (HALVES, ("fp16", "fp16", "fp32", "fp32"))):
+    m, n, k = next(row.largest for row in device.own_matrices if row.types == types)
+    program = cm.build(Path("examples/gemm.cl"), (f"-DTM={m}", f"-DTN={n}", f"-DTK={k}", *options), device)
+    a, b = (np.zeros((64, 64), np.float16 if options else np.int8) for _ in range(2))
+    c = np.zeros((64, 64), np.float32 if options else np.int32)
+    cm.Queue(device).enqueue(program.kernel("gemm"), (size, 1), (size, 1), a, b, c, 64, 64).wait()
 """
 
 

@@ -95,6 +95,7 @@ class Context:
 
     def __init__(self, facts: DeviceFacts, number: int, validates: bool) -> None:
         self.facts, self.name = facts, f"vulkan:{number}"
+        self._made_by = number, validates
         self.lost: str | None = None
         self.lock = threading.RLock()
         self.instance = instance(validates, listing().drivers)
@@ -119,6 +120,9 @@ class Context:
         self._idle: list[Recorder] = []
         self._pending: deque[Ticket] = deque()
         atexit.register(self._finish)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return context, self._made_by
 
     def _found(self) -> int:
         """The physical device that the facts are of."""
