@@ -17,6 +17,7 @@ _F32 = FloatType(32)
 _ROUNDING = {FPRoundingMode.RTE: "RoundEven", FPRoundingMode.RTZ: "Trunc", FPRoundingMode.RTP: "Ceil",
              FPRoundingMode.RTN: "Floor"}
 _BF16_SHIFT = 16
+_INFINITY = 0x7F800000
 _TF32_SHIFT = 13
 _QUIET = 0x40
 
@@ -148,15 +149,35 @@ def _clamped(t: Translation, kind: Type, value: int, before: Type, signed: tuple
     return t.writer.converted(value, before, kind, signed=was)
 
 
-def _to_bf16(t: Translation, kind: Type, values: Sequence[int], kinds: Sequence[Type]) -> int:
-    """The upper half of a float's bits, rounded to nearest even; a NaN stays one."""
+def _bf16(t: Translation, row: Instruction) -> None:
+    mode = _mode(t, row) or FPRoundingMode.RTE
+    by_parts(lambda t, kind, values, kinds: _to_bf16(t, kind, values, kinds, mode))(t, row)
+
+
+def _to_bf16(t: Translation, kind: Type, values: Sequence[int], kinds: Sequence[Type], mode: FPRoundingMode) -> int:
+    """The upper half of a float's bits, rounded; a NaN stays one."""
     number = like(U32, kind)
     bits = t.writer.op(Op.Bitcast, number, values[0])
-    rounded = _rounded(t, bits, number, _BF16_SHIFT)
+    rounded = _rounded(t, bits, number, _BF16_SHIFT) if mode == FPRoundingMode.RTE else \
+        _directed(t, bits, number, mode)
     quiet = t.writer.op(Op.BitwiseOr, number, bits, t.writer.integer(_QUIET << _BF16_SHIFT, number))
     chosen = t.writer.op(Op.Select, number, is_nan(t, values[0], kinds[0]), quiet, rounded)
     high = t.writer.op(Op.ShiftRightLogical, number, chosen, t.writer.integer(_BF16_SHIFT, number))
     return t.writer.converted(high, number, kind)
+
+
+def _directed(t: Translation, bits: int, number: Type, mode: FPRoundingMode) -> int:
+    """The same for a rounding that depends on the sign; where nothing is added, bits are cut off towards zero."""
+    if mode == FPRoundingMode.RTZ:
+        return bits
+    sign = t.writer.op(Op.ShiftRightLogical, number, bits, t.writer.integer(31, number))
+    grows = t.writer.op(Op.IEqual, like(BoolType(), number), sign, t.writer.integer(mode == FPRoundingMode.RTN, number))
+    low = t.writer.integer((1 << _BF16_SHIFT) - 1, number)
+    infinite = t.writer.op(Op.IEqual, like(BoolType(), number), t.writer.op(
+        Op.BitwiseAnd, number, bits, t.writer.integer(_INFINITY, number)), t.writer.integer(_INFINITY, number))
+    more = t.writer.op(Op.IAdd, number, bits, low)
+    moved = t.writer.op(Op.Select, number, grows, more, bits)
+    return t.writer.op(Op.Select, number, infinite, bits, moved)
 
 
 def _rounded(t: Translation, bits: int, number: Type, shift: int) -> int:
@@ -201,6 +222,6 @@ _OF_MATRICES: dict[int, Handler] = {
 HANDLERS: dict[int, Handler] = {
     **{op: _also_of_matrices(handler) for op, handler in _OF_MATRICES.items()},
     Op.SatConvertSToU: _saturating, Op.SatConvertUToS: _saturating,
-    Op.ConvertFToBF16INTEL: by_parts(_to_bf16), Op.ConvertBF16ToFINTEL: by_parts(_of_bf16),
+    Op.ConvertFToBF16INTEL: _bf16, Op.ConvertBF16ToFINTEL: by_parts(_of_bf16),
     Op.RoundFToTF32INTEL: by_parts(_to_tf32),
 }
