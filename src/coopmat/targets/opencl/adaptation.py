@@ -16,7 +16,7 @@ from coopmat.spirv.grammar import ExecutionMode, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.fold import fold
-from coopmat.spirv.transform.goal import Goal, Say
+from coopmat.spirv.transform.goal import Goal, Moves, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrices.passing import sub_group_size
@@ -112,14 +112,20 @@ def _natively(module: Module, support: Support, options: OpenCLOptions, notes: l
         return None
 
 
-def _plainly(module: Module, support: Support, notes: tuple[str, ...], whole: frozenset[str]) -> Adapted:
-    """The module with sub-group code in the place of all matrices."""
-    said = list(notes)
-    goal = Goal(driver=matrix_support(support, ()))
+def _plainly(module: Module, support: Support, notes: tuple[str, ...], whole: frozenset[str],
+             moves: Moves | None = None) -> Adapted:
+    """The module with sub-group code in the place of all matrices. ``moves``: how data go from one work-item to
+    another; None: as the driver says that it can. By way of local memory is for those that say more than they can."""
+    before, said = module, list(notes)
+    driver = matrix_support(support, ())
+    goal = Goal(driver=driver if moves is None else replace(driver, moves=moves))
     module = matrices(module, goal, said.append)
     for one in _BEFORE:
         module = one(module, goal, _unheard)
-    return _finished(Editor(module).finish(), support, said, whole, {})
+    found = _finished(Editor(module).finish(), support, said, whole, {})
+    if moves == "local" or driver.moves == "local":
+        return found
+    return replace(found, otherwise=partial(_plainly, before, support, notes, whole, "local"))
 
 
 def _finished(module: Module, support: Support, notes: list[str], whole: frozenset[str],

@@ -68,7 +68,7 @@ class OpenCLProgram:
             error = self._refused(found)
             if self.adapted.otherwise is None:
                 raise error
-            note = f"matrices are sub-group code, as {str(error).removeprefix('error: ').splitlines()[0]}"
+            note = f"matrices are replaced in another way, as {str(error).removeprefix('error: ').splitlines()[0]}"
             other = self.adapted.otherwise()
             self.adapted = replace(other, notes=(*other.notes, note))
             return self._compiled()
