@@ -13,10 +13,12 @@ pytestmark = pytest.mark.oracle("intel-opencl")
 JOBS = "tests.kit.targets.on_opencl:"
 NAMES = tuple(opencl.names_of(opencl_cases))
 EXAMPLES = tuple(case.name for case in CASES)
-SHORT = ("cholesky", "example_attention", "example_quantized", "example_w4a16", "layer_norm", "lu", "mlp")
+SHORT = ("cholesky", "example_quantized", "layer_norm", "lu")
 """Programs that do not take the driver's compiler long."""
 PROGRAM_NAMES = tuple(program.__name__.rpartition(".")[2] for program in PROGRAMS)
-SEEDS, LONG_SEEDS = range(8), range(1000, 1300)
+EVERY = 4
+"""One in how many of the examples and test kernels the short form has: most of the time is the driver's compiler's."""
+SEEDS, LONG_SEEDS = range(5), range(1000, 1300)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -25,9 +27,10 @@ def test_case(name: str) -> None:
     assert not found, found
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_example_or_kernel(name: str) -> None:
-    found = opencl.outcomes(f"{JOBS}example", *EXAMPLES)[name]
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if place % EVERY else [])
+                                  for place, name in enumerate(EXAMPLES)])
+def test_example_or_kernel(name: str, long_form: bool) -> None:
+    found = opencl.outcomes(f"{JOBS}example", *(EXAMPLES if long_form else EXAMPLES[::EVERY]))[name]
     assert not found, found
 
 
