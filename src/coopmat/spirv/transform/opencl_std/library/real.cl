@@ -261,7 +261,8 @@ T F(fma)(T a, T b, T c) {
     T found = exponent > BIAS ? INFINITE : NUMBER(bits);
     found = zero ? (T)0 : minus ? -found : found;
     bool usual = finite(a) && finite(b) && finite(c) && a != 0 && b != 0 && c != 0;
-    return usual ? found : a * b + c;
+    bool only_c = finite(a) && finite(b) && !finite(c);  // whose product may be infinite, too
+    return usual ? found : only_c ? c : a * b + c;
 }
 
 // ------------------------------------------------------------------------------------------------------------- roots
