@@ -26,6 +26,7 @@ coopmat             the public names
 sycl
 torch               kernels as operators of PyTorch
 tuning
+machines            farms of machines, and sweeps
 comparison          one launch on several devices
 runtime
 report              what a launch does and why it is slow, counted on a simulated device

@@ -10,8 +10,8 @@ import numpy as np
 
 from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error, LaunchError
+from coopmat.spirv.analysis.shader_interface import Interface
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.from_shader.interface import Interface
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.templates import template_method

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from coopmat.spirv.analysis.imports import is_assertion
 from coopmat.spirv.analysis.matrix_addresses import counted_in_bytes
+from coopmat.spirv.analysis.shader_interface import is_shader
 from coopmat.spirv.edit.specialization import frozen
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
-from coopmat.spirv.transform.from_shader.interface import is_shader
 
 
 def executable(module: Module) -> Module:

@@ -27,10 +27,10 @@ from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.runtime.saved import Optimization
 from coopmat.spirv.analysis import matrix_addresses
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.analysis.shader_interface import Interface, interfaces, is_shader
 from coopmat.spirv.analysis.sub_group_kernels import uses_sub_groups
 from coopmat.spirv.edit.specialization import SpecConstant, Value, frozen, resolve, spec_constants, specialize
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.from_shader.interface import Interface, interfaces, is_shader
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -33,7 +34,8 @@ _MAKERS: dict[str, Callable[[], Device]] = {
     **{row.device_name: lambda row=row: SimulatedDevice(row) for row in ARCHITECTURES.values()},  # type: ignore[misc]
 }
 """Every device that is here on any machine, by its name: the real one first."""
-_FARM = "dask://"
+_FARM, _FARMS = "dask://", "coopmat.machines"
+"""How names of farms' devices begin, and the room that knows farms: it stands above this one, and is asked by name."""
 
 
 def devices() -> list[Device]:
@@ -171,10 +173,8 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
 
 def _of_farm(name: str) -> Device:
     """A device of a farm: ``dask://host:port/cuda:0``."""
-    from coopmat.machines import farm
-
     address, _, device_name = name.removeprefix(_FARM).partition("/")
-    found: Device = farm(_FARM + address).device(device_name)
+    found: Device = import_module(_FARMS).farm(_FARM + address).device(device_name)
     return found
 
 

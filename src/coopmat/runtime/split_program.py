@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.diagnostics import LaunchError
+from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.events import Event
 from coopmat.runtime.streams import HostStream
 from coopmat.spirv.module import Module
@@ -113,15 +114,38 @@ class _Kernel:
         self.speeds[part.owner] = SMOOTHING * speed + (1 - SMOOTHING) * old
 
 
+class _Parts:
+    """The module whose kernels run parts of launches, on each of the devices."""
+
+    source_name = "parts"
+
+    def __init__(self, module: Module, cache: Cache | None) -> None:
+        self.module = module
+        self._cache = cache
+        self._loaded: dict[Device, LoadedProgram] = {}
+
+    def load(self, device: Device) -> LoadedProgram:
+        """The module on a device."""
+        if device not in self._loaded:
+            self._loaded[device] = device.load(self.module, is_checked=True, cache=self._cache)
+        return self._loaded[device]
+
+
+@dataclass
+class _Part:
+    """A kernel of it, as streams take one."""
+
+    name: str
+    program: _Parts
+
+
 class SplitProgram:
     """A module on several devices. See :class:`~coopmat.runtime.device.LoadedProgram`."""
 
     def __init__(self, device: SplitDevice, module: Module, cache: Cache | None, *, is_checked: bool) -> None:
-        from coopmat.runtime.program import Program
-
         self.device = device
         self.module = module
-        self._parts = Program(in_parts(module), source_name="parts", cache=cache)
+        self._parts = _Parts(in_parts(module), cache)
         for one in device.devices:
             if not is_checked:
                 check(module, one.description)
@@ -208,10 +232,10 @@ class SplitProgram:
 
     def _submit(self, name: str, part: Part, geometry: Geometry, arguments: Sequence[Any]) -> Event:
         size = tuple(count * local for count, local in zip(part.counts, geometry.local_size, strict=True))
-        kernel = self._parts.kernel(name)
-        more = [number.to_bytes(kernel.signature.parameters[-1].type.size, sys.byteorder)
-                for number in (*part.first, *geometry.group_counts)]
-        return self._streams[part.owner].launch(kernel, (size, geometry.local_size), [*arguments, *more])
+        width = self._parts.module.kernel_signatures[name].parameters[-1].type.size
+        more = [number.to_bytes(width, sys.byteorder) for number in (*part.first, *geometry.group_counts)]
+        return self._streams[part.owner].launch(_Part(name, self._parts), (size, geometry.local_size),
+                                                [*arguments, *more])
 
     def explanation(self) -> list[str]:
         """How the last launch was shared out."""

@@ -12,8 +12,8 @@ from coopmat.devices.model import Limits
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.device_arrays import device_array, way_to_host
+from coopmat.spirv.analysis.shader_interface import Interface
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.from_shader.interface import Interface
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.device_array import DeviceArray, Memory

@@ -18,9 +18,9 @@ from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.device_support import check_supported
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.analysis.shader_interface import Interface, Slot
 from coopmat.spirv.grammar import Capability
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.from_shader.interface import Interface, Slot
 from coopmat.spirv.transform.to_vulkan.features import lacking
 from coopmat.spirv.transform.to_vulkan.shader import Argument, Shader
 from coopmat.support.cache import Cache

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.shader_layout import Layout, Placed
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.from_shader.layout import Layout, Placed
 from coopmat.spirv.transform.from_shader.state import Translation
 
 Path = tuple[int, ...]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.shader_layout import Placed
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.from_shader import glsl_functions, matrix_arithmetic, synchronization
 from coopmat.spirv.transform.from_shader.blocks import Blocks
 from coopmat.spirv.transform.from_shader.inputs import Inputs
-from coopmat.spirv.transform.from_shader.layout import Placed
 from coopmat.spirv.transform.from_shader.memory import Access, Memory
 from coopmat.spirv.transform.from_shader.state import Translation
 

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.shader_interface import (
+    Interface,
+    functions_reached,
+    interfaces,
+    is_shader,
+    rows_of,
+)
+from coopmat.spirv.analysis.shader_layout import Placed
 from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.edit.specialization import frozen
 from coopmat.spirv.grammar import (
@@ -19,14 +27,6 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import EntryPoint, Function
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.from_shader.instructions import Instructions
-from coopmat.spirv.transform.from_shader.interface import (
-    Interface,
-    functions_reached,
-    interfaces,
-    is_shader,
-    rows_of,
-)
-from coopmat.spirv.transform.from_shader.layout import Placed
 from coopmat.spirv.transform.from_shader.memory import Pointer
 from coopmat.spirv.transform.from_shader.state import Translation
 from coopmat.spirv.transform.from_shader.types import Leaf
@@ -44,7 +44,7 @@ def to_kernels(module: Module) -> Module:
     """A module of kernels that compute what a module's compute shaders do; specialisation constants have their
     defaults.
 
-    Kernels' parameters are those of :func:`~coopmat.spirv.transform.from_shader.interface.interfaces`, and then the
+    Kernels' parameters are those of :func:`~coopmat.spirv.analysis.shader_interface.interfaces`, and then the
     sizes in bytes, as 64-bit integers, of the buffers that their ``measured`` names. Raises Error for what kernels do
     not have, such as images.
     """

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.shader_layout import COMPOSITES, Placed
 from coopmat.spirv.grammar import Decoration, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.from_shader.layout import COMPOSITES, Placed
 from coopmat.spirv.transform.from_shader.state import Translation
 from coopmat.spirv.transform.from_shader.types import Leaf
 

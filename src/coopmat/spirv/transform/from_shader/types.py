@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.shader_layout import Layout, Placed
 from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import Capability, Decoration, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.module.operands import decode_number
-from coopmat.spirv.transform.from_shader.layout import Layout, Placed
 
 HOST_MEMORY = frozenset({StorageClass.StorageBuffer, StorageClass.Uniform, StorageClass.PhysicalStorageBuffer,
                          StorageClass.PushConstant})

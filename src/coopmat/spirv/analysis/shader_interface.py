@@ -13,10 +13,10 @@ from typing import Literal
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.callees import callees_of
+from coopmat.spirv.analysis.shader_layout import COMPOSITES, Layout, Placed
 from coopmat.spirv.grammar import Capability, Decoration, ExecutionModel, Op, StorageClass
 from coopmat.spirv.module.content import Content, EntryPoint, Function
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.from_shader.layout import COMPOSITES, Layout, Placed
 
 MOST_MEMBERS = 256
 """Values that a block may have whose members are parameters."""
