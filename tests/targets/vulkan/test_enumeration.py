@@ -85,7 +85,7 @@ def test_failures_are_tried_again_after_a_day(drivers: dict[str, Any], monkeypat
     monkeypatch.setattr(enumeration, "_known", {})
     assert enumeration.listing().problems
     assert len(enumeration.asked) == 1  # type: ignore[attr-defined]
-    later = enumeration.time.time() + enumeration.FAILURE_LIFE + 1
+    later = enumeration.time.time() + enumeration.DRIVER_FAILURE_LIFE + 1
     monkeypatch.setattr(enumeration.time, "time", lambda: later)
     monkeypatch.setattr(enumeration, "_known", {})
     drivers["bad"] = [facts("gpu")]

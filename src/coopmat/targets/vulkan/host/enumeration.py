@@ -19,7 +19,8 @@ from coopmat.targets.vulkan.host.facts import DeviceFacts
 from coopmat.targets.vulkan.host.instance import DRIVERS_VARIABLE, instance
 
 SECONDS = 30.0  # for all drivers to say what they have
-FAILURE_LIFE = 24 * 3600  # seconds after which what failed is tried again
+FAILURE_LIFE = 24 * 3600  # seconds after which a matrix that failed is tried again
+DRIVER_FAILURE_LIFE = 600  # and a driver: what it lacks may have been installed
 _DRIVER_VARIABLES = (DRIVERS_VARIABLE, "VK_ICD_FILENAMES")
 _PREFIXES = ("VK_", "COOPMAT_VULKAN", "AMD_", "AMDGPU_", "RADV_", "NOUVEAU_", "NVK_", "NAK_", "INTEL_", "ANV_", "MESA_",
              "LP_", "GALLIUM_", "LD_PRELOAD", "LD_LIBRARY_PATH", "DISPLAY", "WAYLAND_DISPLAY", "MVK_", "CUDA_VISIBLE_")
@@ -64,7 +65,7 @@ def _kept(name: str) -> Listing | None:
         made_at, found = pickle.loads(content)
     except Exception:  # of another form
         return None
-    is_old = found.problems and not 0 <= time.time() - made_at < FAILURE_LIFE
+    is_old = found.problems and not 0 <= time.time() - made_at < DRIVER_FAILURE_LIFE
     return None if is_old or not isinstance(found, Listing) else found
 
 
