@@ -36,6 +36,8 @@ from tests.kit.targets.matrix_rows import (
     table_cases,
 )
 from tests.spirv.transform.test_cut import cut, gemm_module
+from tests.spirv.transform.test_shared_matrices import completed
+from tests.targets.simulator import test_sub_group_matrix
 
 SIZES = (4, 8, 16, 32)
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -93,6 +95,36 @@ def test_more_random_shapes(seed: int) -> None:
     case = random_case(seed)
     for lanes in () if is_undefined(case) else SIZES:
         run(case, seed, lanes, ("khr", "intel", "local")[seed % 3])
+
+
+# --- Intel's built-ins -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", test_sub_group_matrix.SIZES)
+@pytest.mark.parametrize(("size", "name", "accumulator"), test_sub_group_matrix.FLOAT_ROWS)
+def test_float_rows_of_intel(size: int, name: str, accumulator: str, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums lie within the bound of sums in float, rounded once to the accumulator's type; integer rows are exact in
+    test_shared_matrices."""
+    compile_ = simulator.compile
+
+    def plain(module: Module, *more: object) -> object:
+        changed, _ = cut(completed(module), nothing(size), ("matrices", "fold"))
+        assert Op.SubgroupMatrixMultiplyAccumulateINTEL not in opcodes(changed)
+        return compile_(changed, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(simulator, "compile", plain)
+    bits, _, dtype = test_sub_group_matrix.FLOATS[name]
+    precision, own = test_sub_group_matrix.ACCUMULATORS[accumulator][1::3]
+    rng, k = np.random.default_rng(m), 256 // bits
+    a, b, c = (rng.standard_normal(shape).astype(kind)
+               for shape, kind in (((m, k), dtype), ((k, size), dtype), ((m, size), own)))
+    found = test_sub_group_matrix.multiply(size, name, accumulator, a, b, c).astype(np.float64)
+    if name == "tf32":
+        a, b = ((one.view(np.uint32) & 0xFFFFE000).view(np.float32) for one in (a, b))
+    a, b, c = (one.astype(np.float64) for one in (a, b, c))
+    allowed = (k + 1) * 2.0**-24 * (np.abs(a) @ np.abs(b) + np.abs(c))
+    allowed += 2.0**-precision * (np.abs(a @ b + c) + allowed)
+    assert (np.abs(found - (a @ b + c)) <= allowed).all()
 
 
 # --- random programs -----------------------------------------------------------------------

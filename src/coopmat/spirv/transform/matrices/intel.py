@@ -15,7 +15,7 @@ from coopmat.formats import format_of
 from coopmat.spirv.analysis.blocks_2d import block_of
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.sub_group_uses import multiply_of
-from coopmat.spirv.analysis.types import VectorType
+from coopmat.spirv.analysis.types import ArrayType, VectorType
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
@@ -175,9 +175,14 @@ class _Private:
         self.pointer = pointer
         self.element = surface.element
         self.size = surface.block.element_size
-        self.storage, self.pointee = to.editor.definition(to.type_id(pointer)).words
-        kind = to.kind(self.pointee)
-        if kind.scalar is not kind or (surface.count * self.size) % kind.size:
+        self.storage, pointee = to.editor.definition(to.type_id(pointer)).words
+        self.is_array = isinstance(to.kind(pointee), ArrayType)
+        self.lengths: list[int] = []
+        while isinstance(kind := to.kind(pointee), ArrayType | VectorType):
+            self.lengths.append(kind.length)
+            pointee = to.editor.definition(pointee).words[0]
+        self.pointee = pointee
+        if (surface.count * self.size) % kind.size:
             raise ValidationError("2D-7", f"{surface.count} elements of {self.size} bytes are no whole {kind}s",
                                   row.offset)
         self.width = kind.size
@@ -185,8 +190,15 @@ class _Private:
         self.count = surface.count * self.size // kind.size
 
     def _address(self, number: int) -> int:
-        to = self.to
-        return to.let(Op.PtrAccessChain, to.type_id(self.pointer), self.pointer, to.constant(number))
+        """Where a number is: in arrays and vectors, whose first the pointer leads to, or behind a number."""
+        to, places = self.to, list[int]()
+        for length in reversed(self.lengths):
+            number, place = divmod(number, length)
+            places.insert(0, to.constant(place))
+        kind = to.editor.type_pointer(self.storage, self.pointee)
+        if self.is_array and not number:
+            return to.let(Op.AccessChain, kind, self.pointer, *places)
+        return to.let(Op.PtrAccessChain, kind, self.pointer, to.constant(number), *places)
 
     def store(self, values: Sequence[int]) -> None:
         """Write all elements."""
