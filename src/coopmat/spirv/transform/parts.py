@@ -36,7 +36,8 @@ _OF_PARTS = frozenset({BuiltIn.WorkgroupId, BuiltIn.GlobalInvocationId, BuiltIn.
 def parts(module: Module, goal: Goal, say: Say) -> Module:
     """The module whose kernels run parts of launches. Error for one whose built-in variables cannot be followed."""
     found = in_parts(module)
-    say(f"{counted(len(found.kernel_signatures), 'kernel')} with {PARAMETERS} more parameters: the first work-group of "
+    kernels = sum(entry.model == ExecutionModel.Kernel for entry in found.entry_points)
+    say(f"{counted(kernels, 'kernel')} with {PARAMETERS} more parameters: the first work-group of "
         "the part, and the work-groups of the whole launch, along each axis")
     return found
 
