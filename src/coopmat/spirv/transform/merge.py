@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.edit.processing import processed
@@ -55,7 +56,12 @@ def merge(module: Module, goal: Goal, say: Say) -> Module:
     """The module with its kernels merged, as many work-groups as ``goal.merge`` says; what cannot be merged stays as it
     is, and a note says why."""
     done = merged_of(module)
-    for name, signature in module.kernel_signatures.items():
+    try:
+        signatures = dict(module.kernel_signatures)
+    except Error as error:
+        say(f"no kernel is merged: {error}")
+        return module
+    for name, signature in signatures.items():
         if name in done:
             say(f"kernel '{name}' is merged already")
             continue
