@@ -314,7 +314,11 @@ def _block_address(to: Lowering, pointer: int, place: int) -> int:
 
 
 def round_tf32(to: Lowering, row: Instruction) -> bool:
-    """OpRoundFToTF32INTEL."""
+    """OpRoundFToTF32INTEL, of numbers or of a matrix."""
+    if to.matrix(row.words[0]) is not None:
+        for value, result in zip(to.tiles_of(row.words[0]), to.results(row), strict=True):
+            to_tf32(to, value, result)
+        return True
     values = _registers(to, row.words[0])
     if len(values) == 1:
         to_tf32(to, values[0], row.result_id)
