@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coopmat.devices import USES
-from coopmat.diagnostics import KernelNotSupported
+from coopmat.diagnostics import KernelNotSupported, ValidationError
 from coopmat.spirv.analysis.matrix_uses import possible_formats
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
@@ -64,7 +64,13 @@ def matrices(module: Module, goal: Goal, say: Say) -> Module:
     for op in others:
         say(f"Op{Op(op).name}: sub-group code, as {support.name} does not have it")
     if types or others:
-        module = plain(module, types, support, sub_group_size(module, support), others)
+        try:
+            module = plain(module, types, support, sub_group_size(module, support), others)
+        except ValidationError as error:  # such as a layout of somebody's own
+            if goal.driver is not None:
+                raise KernelNotSupported(str(error)) from error
+            say(f"nothing is changed: {error}")
+            return module
     if not support.any_combination and any(True for _ in module.of_opcode(Op.TypeCooperativeMatrixKHR)):
         _say_native(module, support, say)
         module = cut(module, Goal(goal.device, driver=support), say)
