@@ -334,8 +334,8 @@ kernel void count(global int *p, int n) { for (int i = 0; i < n; i++) p[get_glob
 ''', device=device)
 queue, numbers = cm.Queue(device), np.zeros(64, np.int32)
 queue.enqueue(program.kernel("count"), 64, 16, numbers, 1).wait()  # all is compiled
-for name, size in (("endless", 64), ("straight", 1 << 31), ("endless", 64)):
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+for name, size in (("endless", 64), ("straight", 1 << 32), ("endless", 64)):
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
         queue.enqueue(program.kernel(name), size, 16, np.zeros(64, np.int32)).wait()
         print("ended")
