@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 import torch
-from matrices_cuda import ATTENTION, Gemm, random
+from matrices_cuda import ATTENTION, TORCH, Gemm, random
 
 import coopmat as cm
 from coopmat.sycl import bfloat16, float32, half
@@ -26,11 +26,11 @@ ROUNDS = 15
 Launch = Callable[[cm.Queue], Any]
 
 
-def gemm(size: int) -> tuple[str, Launch, torch.Tensor, float]:
-    """bf16, fp32 out, square."""
-    case = Gemm(bfloat16, float32, float32)
+def gemm(size: int, result: Any = float32) -> tuple[str, Launch, torch.Tensor, float]:
+    """bf16, square, C of a type."""
+    case = Gemm(bfloat16, float32, result)
     a, b = random((size, size), bfloat16), random((size, size), bfloat16)
-    c = torch.zeros((size, size), device="cuda:0", dtype=torch.float32)
+    c = torch.zeros((size, size), device="cuda:0", dtype=TORCH[str(result)])
     programs = {}
 
     def launch(queue: cm.Queue) -> Any:
@@ -39,7 +39,7 @@ def gemm(size: int) -> tuple[str, Launch, torch.Tensor, float]:
         size_of = (size // case.tile[1] * case.items, size // case.tile[0])
         return queue.enqueue(programs[queue], size_of, (case.items, 1), a, b, c, size, size, size)
 
-    return f"bf16 GEMM {size}³", launch, c, 2.0 * size**3
+    return f"bf16 GEMM {size}³, {result} out", launch, c, 2.0 * size**3
 
 
 def attention(depth: int) -> tuple[str, Launch, torch.Tensor, float]:
@@ -71,7 +71,8 @@ def main() -> None:
     """Measure."""
     queues = [cm.Queue(cm.device("cuda:0")), cm.Queue(cm.device("cuda:*"))]
     print(f"{torch.cuda.device_count()} x {torch.cuda.get_device_name(0)}")
-    for name, launch, result, operations in (gemm(4096), gemm(8192), gemm(16384), attention(64), attention(128)):
+    cases = (gemm(4096), gemm(8192), gemm(16384), gemm(16384, bfloat16), attention(64), attention(128))
+    for name, launch, result, operations in cases:
         found = []
         for queue in queues:
             result.zero_()
@@ -83,7 +84,7 @@ def main() -> None:
         one, several = (statistics.median(column) for column in zip(*times, strict=True))
         ratio = statistics.median(first / second for first, second in times)
         bits = "same bits" if torch.equal(*found) else "other results"
-        print(f"{name:<20} one {operations / one / 1e12:7.1f}  all {operations / several / 1e12:7.1f}  "
+        print(f"{name:<34} one {operations / one / 1e12:7.1f}  all {operations / several / 1e12:7.1f}  "
               f"ratio {ratio:.2f}  {bits}", flush=True)
 
 
