@@ -25,8 +25,8 @@ def worker(
     host: Annotated[str, typer.Option(help="Where to listen; other than loopback needs TLS.")] = "127.0.0.1",
 ) -> None:
     """Offer this machine's devices to a scheduler (`dask scheduler` starts one), until it is interrupted."""
-    from coopmat.machines.farms import MISSING, PREFIX, keep_environment
-    from coopmat.machines.worker import METADATA, described
+    from coopmat.machines.farms import MISSING, PREFIX, is_encrypted, keep_environment
+    from coopmat.machines.worker import METADATA, described, resources_of
     from coopmat.targets.cpu.options import available_cores
 
     try:
@@ -36,7 +36,7 @@ def worker(
         raise Error(f"{MISSING} ({error})") from None
     if not address.startswith(PREFIX):
         raise Error(f"a scheduler is called dask://host:port; found '{address}'")
-    is_secure = bool(dask.config.get("distributed.comm.require-encryption", False))
+    is_secure = is_encrypted()
     if not is_secure and not _is_loopback(host):
         raise Error(f"a worker runs what anybody sends who reaches it, so it listens at '{host}' only with TLS: set "
                     "distributed.comm.require-encryption and its certificates in Dask's settings (docs/farm.md)")
@@ -44,30 +44,22 @@ def worker(
     dask.config.set({"logging": LOGGING})
     count = processes if processes is not None else available_cores()
     scheduler = f"{'tls' if is_secure else 'tcp'}://{address.removeprefix(PREFIX)}"
-
-    machine = f"{socket.gethostname()}-{os.getpid()}"
+    machine, record = f"{socket.gethostname()}-{os.getpid()}", described()
+    resources = [resources_of(record, is_first=number == 0) for number in range(count)]
 
     async def serve() -> None:
         async with Client(scheduler, asynchronous=True, set_as_default=False) as client:
-            await client.set_metadata([METADATA, machine], pickle.dumps(described()))
+            await client.set_metadata([METADATA, machine], pickle.dumps(record))
             nannies = [await Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}",
-                                   resources=_resources(is_first=number == 0)) for number in range(count)]
-            print(f"{count} processes offer {', '.join(_resources(is_first=True))} to {address}", flush=True)
+                                   resources=own) for number, own in enumerate(resources)]
+            offered = dict.fromkeys(name for own in resources for name in own)
+            print(f"{count} processes offer {', '.join(offered)} to {address}", flush=True)
             await asyncio.gather(*(one.finished() for one in nannies))
 
     try:
         asyncio.run(serve())
     except (OSError, TimeoutError) as error:
         raise Error(f"no scheduler answers at {address}: {error}") from None
-
-
-def _resources(*, is_first: bool) -> dict[str, float]:
-    """What a process has: all have simulated devices, and one has the machine's own."""
-    from coopmat.machines.worker import SIMULATED
-    from coopmat.runtime import devices
-
-    own = [one.name for one in devices() if not one.name.startswith("sim:")] if is_first else []
-    return {SIMULATED: 1.0, **dict.fromkeys(own, 1.0)}
 
 
 def _is_loopback(host: str) -> bool:

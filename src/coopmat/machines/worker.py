@@ -68,6 +68,12 @@ def resource_of(device_name: str) -> str:
     return SIMULATED if device_name.startswith("sim:") else device_name
 
 
+def resources_of(record: WorkerRecord, *, is_first: bool) -> dict[str, float]:
+    """What a process of a machine has, as Dask's resources: all have simulated devices, and one the machine's own."""
+    names = (resource_of(one.name) for one in record.devices)
+    return {name: 1.0 for name in names if is_first or name == SIMULATED}
+
+
 def machine_of(worker_name: str) -> str:
     """The name of the machine that a worker's process belongs to."""
     return worker_name.rpartition(":")[0]

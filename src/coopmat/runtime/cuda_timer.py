@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
-from coopmat.runtime.events import Event
 from coopmat.runtime.streams import Stream
-from coopmat.runtime.timing import Action
+from coopmat.runtime.timing import Action, device_times
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.device_array import Memory
 from coopmat.targets.cuda.host.context import Context
@@ -34,25 +31,10 @@ class CudaTimer:
         what returns something else is waited for, and timed by this machine's clock."""
         self._gpu.times_all = True
         try:
-            return self._times(action, count, before, flush)
+            return device_times(action, count, before, self._flush if flush else None, self._gpu.wait)
         finally:
             self._gpu.times_all = False
 
-    def _times(self, action: Action, count: int, before: Action | None, flush: bool) -> list[float]:
-        found: list[Event | float] = []
-        for _ in range(count):
-            if before is not None:
-                before()
-            if flush:
-                self._stream.fill(self._buffer, np.ones(1, np.uint8), self._buffer.nbytes)
-                self._stream.wait()
-            start = time.perf_counter()
-            result = action()
-            if isinstance(result, Event):
-                found.append(result)
-                if before is not None or flush:
-                    result.wait()
-            else:
-                self._gpu.wait()
-                found.append(time.perf_counter() - start)
-        return [one.elapsed if isinstance(one, Event) else one for one in found]
+    def _flush(self) -> None:
+        self._stream.fill(self._buffer, np.ones(1, np.uint8), self._buffer.nbytes)
+        self._stream.wait()

@@ -189,12 +189,10 @@ def _several(names: str) -> Device:
 
 
 def _gpus() -> list[Device]:
-    from coopmat.targets.cuda.host.driver import device_count
-
-    count = device_count()
-    if not count:
+    found = [_shared(_cuda(ordinal)) for ordinal in _cuda_numbers()]
+    if not found:
         raise Error("'cuda:*' stands for all GPUs of NVIDIA, and there is none here")
-    return [_shared(_cuda(ordinal)) for ordinal in range(count)]
+    return found
 
 
 _ALL: dict[str, Callable[[], list[Device]]] = {"cuda:*": _gpus}

@@ -77,6 +77,28 @@ class HostTimer:
         return np.zeros(self._flush_bytes, np.uint8)
 
 
+def device_times(action: Action, count: int, before: Action | None, flush: Action | None, wait: Action) -> list[float]:
+    """The times of :meth:`Timer.times` by a device's own clock, where an action returns an event; what returns anything
+    else is waited for, and timed by this machine's clock. ``flush`` empties the device's caches, ``wait`` waits for all
+    that it has been given."""
+    found: list[Event | float] = []
+    for _ in range(count):
+        if before is not None:
+            before()
+        if flush is not None:
+            flush()
+        start = time.perf_counter()
+        result = action()
+        if isinstance(result, Event):
+            found.append(result)
+            if before is not None or flush is not None:
+                result.wait()
+        else:
+            wait()
+            found.append(time.perf_counter() - start)
+    return [one.elapsed if isinstance(one, Event) else one for one in found]
+
+
 def cpu_timer() -> HostTimer:
     """The timer of the device ``cpu``."""
     return HostTimer(min(last_level_cache() * 5 // 4, LARGEST_FLUSH), clock_note())

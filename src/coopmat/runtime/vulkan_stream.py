@@ -5,7 +5,6 @@ What takes memory of the device only is submitted; what takes arrays of the host
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from coopmat.diagnostics import Error
 from coopmat.runtime.events import Event
 from coopmat.runtime.streams import Kernel, Prepared, Sizes
-from coopmat.runtime.timing import Action
+from coopmat.runtime.timing import Action, device_times
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.device_array import Memory
 from coopmat.targets.vulkan.host.context import Context, Ticket
@@ -155,19 +154,7 @@ class VulkanTimer:
     def times(self, action: Action, count: int, *, before: Action | None = None, flush: bool = True) -> list[float]:
         """See :class:`~coopmat.runtime.timing.Timer`. What returns no event is waited for, and timed by this machine's
         clock."""
-        found: list[Event | float] = []
-        for _ in range(count):
-            if before is not None:
-                before()
-            if flush:
-                self._stream.fill(self._buffer, np.ones(1, np.uint8), self._buffer.nbytes).wait()
-            start = time.perf_counter()
-            result = action()
-            if isinstance(result, Event):
-                found.append(result)
-                if before is not None or flush:
-                    result.wait()
-            else:
-                self._gpu.wait()
-                found.append(time.perf_counter() - start)
-        return [one.elapsed if isinstance(one, Event) else one for one in found]
+        return device_times(action, count, before, self._flush if flush else None, self._gpu.wait)
+
+    def _flush(self) -> None:
+        self._stream.fill(self._buffer, np.ones(1, np.uint8), self._buffer.nbytes).wait()

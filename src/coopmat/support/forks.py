@@ -49,6 +49,22 @@ def after_fork(reset: Callable[[], None]) -> None:
         os.register_at_fork(after_in_child=reset)
 
 
+class ProcessBound:
+    """What does not survive a fork once it has been started, such as a GPU's driver. is_started: whether this process
+    has; is_child: whether it is the child of one that had. ``forget``: called in such a child."""
+
+    def __init__(self, forget: Callable[[], object] = lambda: None) -> None:
+        self.is_started = False
+        self.is_child = False
+        self._forget = forget
+        after_fork(self._forked)
+
+    def _forked(self) -> None:
+        self.is_child = self.is_child or self.is_started
+        self.is_started = False
+        self._forget()
+
+
 class _ImportLock:
     """The lock of the import system: while it is held, nobody begins an import."""
 

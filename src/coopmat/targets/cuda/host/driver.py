@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from coopmat.diagnostics import Error, LaunchError
-from coopmat.support.forks import after_fork
+from coopmat.support.forks import ProcessBound
 
 MISSING = "CUDA devices need NVIDIA's Python bindings: 'pip install coopmat[cuda]' brings them"
 FORKED = ("CUDA was in use before this process was forked, and nothing of it works in the child: start processes with "
@@ -89,21 +89,7 @@ def started() -> Any:
     return driver
 
 
-class _Forks:
-    """Whether this process has started the driver, or is the child of one that had."""
-
-    is_started = False
-    is_child = False
-
-    def forked(self) -> None:
-        """In a child: forget the driver, which works in the parent only."""
-        self.is_child = self.is_child or self.is_started
-        self.is_started = False
-        started.cache_clear()
-
-
-_forks = _Forks()
-after_fork(_forks.forked)
+_forks = ProcessBound(started.cache_clear)
 
 
 def call(name: str, *arguments: Any, error: type[Error] = LaunchError, what: str = "") -> Any:

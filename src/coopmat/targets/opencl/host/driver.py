@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from coopmat.diagnostics import Error, LaunchError
-from coopmat.support.forks import after_fork
+from coopmat.support.forks import ProcessBound
 
 MISSING = "OpenCL devices need pyopencl: 'pip install coopmat[opencl]' brings it"
 FORKED = ("OpenCL was in use before this process was forked, and its drivers do not work in the child: start processes "
@@ -43,19 +43,7 @@ def bindings() -> Any:
     return pyopencl
 
 
-class _Forks:
-    """Whether this process has loaded the drivers, or is the child of one that had."""
-
-    is_started = False
-    is_child = False
-
-    def forked(self) -> None:
-        """In a child: the drivers work in the parent only."""
-        self.is_child = self.is_child or self.is_started
-
-
-_forks = _Forks()
-after_fork(_forks.forked)
+_forks = ProcessBound()
 
 
 def started() -> Any:

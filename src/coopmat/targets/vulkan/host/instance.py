@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from coopmat.diagnostics import Error
-from coopmat.support.forks import after_fork
+from coopmat.support.forks import ProcessBound
 from coopmat.targets.vulkan.api import constants as vk
 from coopmat.targets.vulkan.api.library import Commands, loader, of_instance
 from coopmat.targets.vulkan.api.structures import make, structure
@@ -115,18 +115,4 @@ def is_forked() -> bool:
     return _forks.is_child
 
 
-class _Forks:
-    """Whether this process has started Vulkan, or is the child of one that had."""
-
-    is_started = False
-    is_child = False
-
-    def forked(self) -> None:
-        """In a child: forget the instance."""
-        self.is_child = self.is_child or self.is_started
-        self.is_started = False
-        instance.cache_clear()
-
-
-_forks = _Forks()
-after_fork(_forks.forked)
+_forks = ProcessBound(instance.cache_clear)
