@@ -21,7 +21,8 @@ SUB_GROUP = 16
 @dataclass(frozen=True)
 class Job:
     """What is timed. run: launches kernels and waits; peers: by name, what the same takes elsewhere; error: how far the
-    result is off, beside the largest number of it; allowed: how far it may be. floor: the ratio to reach."""
+    result is off, beside the largest number of it; allowed: how far it may be. floor: the ratio to reach. operations;
+    traffic: bytes, if each array is read or written once; both 0 where nobody counted."""
 
     name: str
     run: Callable[[], object]
@@ -29,6 +30,12 @@ class Job:
     error: Callable[[], float]
     allowed: float
     floor: float
+    operations: float = 0.0
+    traffic: int = 0
+
+
+Making = Callable[[], Job]
+"""Builds what a job needs: a device may refuse it."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +72,14 @@ FP32 = Elements("fp32", "float", np.float32, "float", np.float32, 16, torch="flo
 @dataclass(frozen=True)
 class Form:
     """How a product is written: rows and columns of a matrix, how many of them a sub-group has, options. floors: the
-    ratio to reach by type."""
+    ratio to reach by type. items: work-items of a work-group."""
 
     name: str
     tile: tuple[int, int]
     blocks: tuple[int, int]
     floors: dict[str, float]
     options: tuple[str, ...] = ()
-    kinds: tuple[Elements, ...] = (BF16, INT8, FP16, FP32)
+    items: int = SUB_GROUP
 
     @property
     def by_columns(self) -> tuple[bool, bool]:
@@ -91,6 +98,8 @@ FORMS = (
     Form("A by columns", (16, 16), (1, 1), SIMPLEST, ("-DA_COLUMNS",)),
     Form("B by columns", (16, 16), (1, 1), SIMPLEST, ("-DB_COLUMNS",)),
     Form("A and B by columns", (16, 16), (2, 2), SIMPLEST, ("-DA_COLUMNS", "-DB_COLUMNS")),
+    Form("one 128x256 matrix a work-group", (128, 256), (1, 1), BLOCKED, ("-DSCOPE=WORKGROUP",),
+         items=256),
 )
 
 
@@ -103,45 +112,45 @@ class Jobs:
 
     # --- products ---------------------------------------------------------------------------
 
-    def products(self, size: int) -> Iterator[Job]:
+    def products(self, size: int) -> Iterator[Making]:
         """Square products in all forms and types."""
         for elements in (BF16, INT8, FP16, FP32):
             for form in FORMS:
-                if elements in form.kinds:
-                    yield self.product(elements, form, size)
+                yield partial(self.product, elements, form, size)
 
     def product(self, elements: Elements, form: Form, size: int) -> Job:
         """A square product, beside torch's oneDNN and, of floats, numpy's BLAS."""
         a, b = (elements.random(self.rng, size, size) for _ in range(2))
         c = np.zeros((size, size), elements.sums_dtype)
         (m, n), (down, across) = form.tile, form.blocks
-        options = [*elements.options(m, n, elements.depth), f"-DRM={down}", f"-DRN={across}", *form.options]
+        options = [*elements.options(m, n, elements.depth), f"-DRM={down}", f"-DRN={across}", f"-DITEMS={form.items}",
+                   *form.options]
         kernel = self._built(HERE / "gemm.cl", options, "gemm")
-        run = self._launch(kernel, (size // (n * across) * SUB_GROUP, size // (m * down)), (SUB_GROUP, 1), a, b, c,
+        run = self._launch(kernel, (size // (n * across) * form.items, size // (m * down)), (form.items, 1), a, b, c,
                            *(np.int32(size) for _ in range(3)))
         left, right = (x.T if turned else x for x, turned in zip((a, b), form.by_columns, strict=True))
         peers: dict[str, Callable[[], object]] = torch_product(elements, left, right)
         if elements is FP32:
             peers["numpy"] = lambda: left @ right
         return Job(f"{elements.name} {size}³, {form.name}", run, peers, lambda: _error_of_product(c, left, right),
-                   0.0 if elements is INT8 else 1e-5, form.floors[elements.name])
+                   0.0 if elements is INT8 else 1e-5, form.floors[elements.name], 2.0 * size**3, _bytes(a, b, c))
 
     # --- others -----------------------------------------------------------------------------
 
-    def others(self) -> Iterator[Job]:
+    def others(self) -> Iterator[Making]:
         """Everything that is no plain product."""
         for elements in (FP16, BF16):
             for causal in (False, True):
-                yield self.attention(elements, causal=causal)
-        yield self.convolution(56, 64, 64)
-        yield self.convolution(28, 32, 128)
-        yield self.weights_of_four_bits(256, 2)
-        yield self.weights_of_four_bits(16, 1)
+                yield partial(self.attention, elements, causal=causal)
+        yield partial(self.convolution, 56, 64, 64)
+        yield partial(self.convolution, 28, 32, 128)
+        yield partial(self.weights_of_four_bits, 256, 2)
+        yield partial(self.weights_of_four_bits, 16, 1)
         for elements in (FP32, FP16, BF16):
-            yield self.batched(elements, 4096)
-            yield self.split_k(elements, 128, 16384, 8)
-        yield self.cholesky(1024, 64)
-        yield self.fourier(64)
+            yield partial(self.batched, elements, 4096)
+            yield partial(self.split_k, elements, 128, 16384, 8)
+        yield partial(self.cholesky, 1024, 64)
+        yield partial(self.fourier, 64)
 
     def attention(self, elements: Elements, *, causal: bool, heads: int = 8, rows: int = 1024, width: int = 64) -> Job:
         """examples/flash_attention.cl, beside numpy in fp32."""
@@ -161,7 +170,9 @@ class Jobs:
             return weights / weights.sum(-1, keepdims=True) @ wide[2]
 
         name = f"attention {heads}x{rows}x{width}, {elements.name}{', causal' if causal else ''}"
-        return Job(name, run, {"numpy": peer}, lambda: _relative(out, peer()), 1e-2 if elements is BF16 else 2e-3, 2.0)
+        operations = 4.0 * heads * rows * rows * width / (2 if causal else 1)
+        return Job(name, run, {"numpy": peer}, lambda: _relative(out, peer()), 1e-2 if elements is BF16 else 2e-3, 2.0,
+                   operations, _bytes(q, k, v, out))
 
     def convolution(self, height: int, width: int, channels: int) -> Job:
         """examples/convolution.cl, 3 by 3, beside im2col and matmul of numpy."""
@@ -180,7 +191,8 @@ class Jobs:
             return np.maximum(columns @ flat + bias, 0).reshape(out.shape)
 
         return Job(f"convolution {height}x{width}x{channels}, fp16", run, {"numpy": peer},
-                   lambda: _relative(out, peer()), 1e-5, 1.0)
+                   lambda: _relative(out, peer()), 1e-5, 1.0, 18.0 * height * width * channels**2,
+                   _bytes(image, filters, bias, out))
 
     def weights_of_four_bits(self, rows: int, tiles: int, size: int = 1024, group: int = 32) -> Job:
         """examples/gemm_w4a16.cl, beside numpy that unpacks and multiplies in fp32."""
@@ -199,7 +211,8 @@ class Jobs:
             weights = ((packed[:, None, :] >> shifts) & 15).astype(np.float32) - 8
             return wide @ (weights.reshape(-1, group, size) * scales[:, None]).reshape(size, size)
 
-        return Job(f"w4a16 {rows}x{size}x{size}", run, {"numpy": peer}, lambda: _relative(c, peer()), 2e-3, 1.0)
+        return Job(f"w4a16 {rows}x{size}x{size}", run, {"numpy": peer}, lambda: _relative(c, peer()), 2e-3, 1.0,
+                   2.0 * rows * size**2, _bytes(a, packed, scale, c))
 
     def batched(self, elements: Elements, count: int) -> Job:
         """Many products of 16 by 16."""
@@ -209,7 +222,7 @@ class Jobs:
         run = self._launch(kernel, (count * SUB_GROUP,), (SUB_GROUP,), a, b, c)
         wide = [one.astype(np.float32) for one in (a, b)]
         return Job(f"{count} products 16³, {elements.name}", run, {"numpy": lambda: wide[0] @ wide[1]},
-                   lambda: _relative(c, wide[0] @ wide[1]), 1e-5, 1.0)
+                   lambda: _relative(c, wide[0] @ wide[1]), 1e-5, 1.0, 2.0 * count * 16**3, _bytes(a, b, c))
 
     def split_k(self, elements: Elements, size: int, depth: int, parts: int) -> Job:
         """A product of a long K in parts, and their sum."""
@@ -227,7 +240,7 @@ class Jobs:
             add()
 
         return Job(f"split K {size}x{size}x{depth}, {elements.name}", run, {"numpy": lambda: wide[0] @ wide[1]},
-                   lambda: _relative(c, wide[0] @ wide[1]), 1e-5, 1.0)
+                   lambda: _relative(c, wide[0] @ wide[1]), 1e-5, 1.0, 2.0 * size**2 * depth, _bytes(a, b, c))
 
     def cholesky(self, size: int, block: int) -> Job:
         """A = L * transpose(L) in fp64, block by block, beside LAPACK."""
@@ -300,6 +313,10 @@ def torch_product(elements: Elements, a: np.ndarray, b: np.ndarray) -> dict[str,
     left, right = (torch.from_numpy(one.view(bits)).view(getattr(torch, elements.torch)) for one in (a, b))
     multiply = torch._int_mm if elements is INT8 else torch.mm
     return {"torch": lambda: multiply(left, right)}
+
+
+def _bytes(*arrays: np.ndarray) -> int:
+    return sum(one.nbytes for one in arrays)
 
 
 def _relative(found: np.ndarray, expected: np.ndarray) -> float:

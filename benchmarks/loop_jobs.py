@@ -4,9 +4,10 @@ cpu_kernels.py."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
-from kernel_jobs import HERE, Job
+from kernel_jobs import HERE, Job, Making
 
 import coopmat as cm
 
@@ -23,17 +24,20 @@ ROWS = (
 FLOOR = 0.9
 
 
-def loop_jobs(queue: cm.Queue) -> Iterator[Job]:
+def loop_jobs(queue: cm.Queue) -> Iterator[Making]:
     """The rows of the table. Kernels that swap pairs differ from their peers in what they swap; their results are
     compared with numpy's."""
+    for row in ROWS:
+        yield partial(_job, queue, *row)
+
+
+def _job(queue: cm.Queue, name: str, end: str, local: int, dtype: type, text: str) -> Job:
     program = cm.build(HERE / "loops.cl", "", queue.device)
-    for name, end, local, dtype, text in ROWS:
-        given = np.random.default_rng(0).integers(0, 1000, NUMBERS * GROUPS).astype(dtype)
-        outs = [np.zeros_like(given) for _ in range(2)]
-        own, peer = (_launch(queue, program.kernel(kernel), local, out, given)
-                     for kernel, out in zip((name, f"{name}_{end}"), outs, strict=True))
-        yield Job(f"loops: {text}", own, {end: peer}, lambda name=name, out=outs[0], given=given: _error(  # type: ignore[misc]
-            name, out, given), 0.0, FLOOR)
+    given = np.random.default_rng(0).integers(0, 1000, NUMBERS * GROUPS).astype(dtype)
+    outs = [np.zeros_like(given) for _ in range(2)]
+    own, peer = (_launch(queue, program.kernel(kernel), local, out, given)
+                 for kernel, out in zip((name, f"{name}_{end}"), outs, strict=True))
+    return Job(f"loops: {text}", own, {end: peer}, lambda: _error(name, outs[0], given), 0.0, FLOOR)
 
 
 def _launch(queue: cm.Queue, kernel: cm.Kernel, local: int, out: np.ndarray, given: np.ndarray

@@ -1,8 +1,8 @@
-// C = A * B as people write it: each sub-group has RM x RN matrices of C of TM x TN elements. No local memory, nothing
-// packed.
+// C = A * B as people write it: each sub-group, or work-group, has RM x RN matrices of C of TM x TN elements. No local
+// memory, nothing packed.
 //
-// Set with -D: IN, OUT, FLAGS; TM, TN, TK (of a matrix); RM, RN; A_COLUMNS, B_COLUMNS (stored by columns); CHECKED (loads
-// and stores know the sizes of A, B and C).
+// Set with -D: IN, OUT, FLAGS; TM, TN, TK (of a matrix); RM, RN; A_COLUMNS, B_COLUMNS (stored by columns); SCOPE
+// (WORKGROUP: a work-group shares its matrices); ITEMS (of a work-group).
 
 #ifdef A_COLUMNS
 #define LAYOUT_A CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
@@ -22,15 +22,24 @@
 #define BT(k, column) ((size_t)(k) * N + (column))
 #define STRIDE_B N
 #endif
+#ifndef SCOPE
+#define SCOPE SUBGROUP
+#endif
+#ifndef ITEMS
+#define ITEMS 16
+#endif
 #define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 
-#define MATRIX(rows, columns, use) \
-    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define JOINED(left, right) left##right
+#define MATRIX_OF(scope, rows, columns, use) \
+    __attribute__((coop_mat(JOINED(CLK_COOPERATIVE_MATRIX_SCOPE_, scope), rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define MATRIX(rows, columns, use) MATRIX_OF(SCOPE, rows, columns, use)
 
 typedef IN matrix_a MATRIX(TM, TK, A);
 typedef IN matrix_b MATRIX(TK, TN, B);
 typedef OUT matrix_c MATRIX(TM, TN, ACCUMULATOR);
 
+__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 kernel void gemm(global const IN *A, global const IN *B, global OUT *C, int M, int N, int K)
 {
     const int row = get_group_id(1) * (RM * TM);

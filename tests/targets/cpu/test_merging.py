@@ -70,12 +70,13 @@ def test_more_random_kernels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
 
 PRELUDE = """
 #define M(rows, columns, use) \\
-    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SCOPE, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
 typedef char matrix_a M(16, 64, A);
 typedef char matrix_b M(64, 16, B);
 typedef int matrix_c M(16, 16, ACCUMULATOR);
+__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 kernel void k(global const char *A, global const char *B, global int *C, global const int *bias, int N, int K)
 {
     PLACE
@@ -85,6 +86,8 @@ kernel void k(global const char *A, global const char *B, global int *C, global 
 }
 """
 USUAL = {
+    "SCOPE_SCOPE": "SCOPE_SUBGROUP",
+    "ITEMS": "16",
     "PLACE": "size_t r = get_group_id(1) * 16, c = get_group_id(0) * 16;",
     "START": "coop_mat_init(0)",
     "LOOP": """for (int k = 0; k < K; k += 64) {
@@ -126,23 +129,28 @@ FORMS = {
 """What is written otherwise than usually → what C is then, of integers without overflow."""
 
 
+@pytest.mark.parametrize(("scope", "items"), [("SUBGROUP", 16), ("WORKGROUP", 64)])
 @pytest.mark.parametrize("form", FORMS)
-def test_forms(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forms(form: str, scope: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of sub-groups, and of work-groups of several."""
     changed, expected = FORMS[form]
     rng = np.random.default_rng(len(form))
     a, b = rng.integers(-128, 128, (N, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
     c, bias = rng.integers(-999, 999, (N, N)).astype(np.int32), rng.integers(-999, 999, N).astype(np.int32)
     source = PRELUDE
-    for name, text in (USUAL | changed).items():
+    for name, text in (USUAL | {"SCOPE_SCOPE": f"SCOPE_{scope}", "ITEMS": str(items)} | changed).items():
         source = source.replace(name, text, 1)
-    kernel, queue = cm.build(source, device="cpu").kernel("k"), cm.Queue("cpu")
+    device = cm.device("cpu")
+    kernel, queue = cm.build(source, device=device).kernel("k"), cm.Queue(device)
     wanted = expected(*(one.astype(np.int64) for one in (a, b, c, bias)))
     for merge in ("", "0", "2x4"):
         monkeypatch.setenv(VARIABLE, merge)
         out = c.copy()
         fresh = cm.build(source, f"-DTURN=_{merge}", device="cpu").kernel("k") if merge else kernel
-        queue.enqueue(fresh, (N, N // 16), (16, 1), a, b, out, bias, np.int32(N), np.int32(K)).wait()
+        queue.enqueue(fresh, (N // 16 * items, N // 16), (items, 1), a, b, out, bias, np.int32(N), np.int32(K)).wait()
         np.testing.assert_array_equal(out, wanted, merge)
+    if form == "C is added to":
+        assert "4 x 4 neighbouring work-groups are one" in "\n".join(device.explanation(kernel.program.load(device)))
 
 
 def test_strips_are_those_of_the_launch() -> None:

@@ -98,12 +98,10 @@ class Merging:
         local_size = launch.local_size
         module, conditions = packed(self.module, kernel, local_size, variant.sub_group_size)
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions)
-        if found.scope == Scope.Workgroup:
-            raise NoMerge("its matrices are those of work-groups, which are as large as their author wants")
         depth = _depth(self.module, variant, self._features)
         own = found.own_extents()
         rows, columns = self._shape(found.extents(launch.group_counts), own, PACKING[depth.unit.kind], launch)
-        if (rows, columns) == own and depth.block == depth.own:
+        if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:
             raise NoMerge("a block of work-groups would be one work-group")
         return found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
 
