@@ -9,7 +9,8 @@
 // they must be, so that the lines that a sub-group loads at once begin in different banks.
 //
 // Set with -D: TM, TN, TK, WM, WN, ITEMS, SUB_GROUP_SIZE; IN is an element type of 16 bits, OUT that of C. As they are, it
-// takes 106 KiB of local memory; with TK=32, half of it.
+// takes 106 KiB of local memory; with TK=32, half of it. With BUFFERS=1 there is no other half of local memory: a block
+// waits in registers until the one before is no longer needed (27 KiB with TM=128, TN=256, TK=32).
 
 #ifndef IN
 #define IN half
@@ -34,6 +35,9 @@
 #endif
 #ifndef ITEMS
 #define ITEMS 256
+#endif
+#ifndef BUFFERS
+#define BUFFERS 2
 #endif
 #ifndef SUB_GROUP_SIZE
 #define SUB_GROUP_SIZE 32
@@ -71,8 +75,8 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 __attribute__((intel_reqd_sub_group_size(SUB_GROUP_SIZE)))
 kernel void gemm(global const IN *A, global const IN *B, global OUT *C, int N, int K)
 {
-    local IN a_blocks[2][TM * LINE_A] __attribute__((aligned(16)));
-    local IN b_blocks[2][TK * LINE_B] __attribute__((aligned(16)));
+    local IN a_blocks[BUFFERS][TM * LINE_A] __attribute__((aligned(16)));
+    local IN b_blocks[BUFFERS][TK * LINE_B] __attribute__((aligned(16)));
     const int item = get_local_id(0);
     const int sub_group = get_sub_group_id();
     const int row = sub_group / (TN / WN) * WM, column = sub_group % (TN / WN) * WN;
@@ -83,18 +87,29 @@ kernel void gemm(global const IN *A, global const IN *B, global OUT *C, int N, i
 
     LOAD(a_parts, PARTS_A, a_from, TK, K)
     LOAD(b_parts, PARTS_B, b_from, TN, N)
+#if BUFFERS == 2
     LEAVE(a_parts, PARTS_A, a_blocks[0], TK, LINE_A)
     LEAVE(b_parts, PARTS_B, b_blocks[0], TN, LINE_B)
     LOAD(a_parts, PARTS_A, a_from + min(TK, last), TK, K)
     LOAD(b_parts, PARTS_B, b_from + (size_t)min(TK, last) * N, TN, N)
     barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 
     matrix_c c = coop_mat_init(0);
-    for (int k = 0, half_ = 0; k < K; k += TK, half_ ^= 1) {
+    for (int k = 0, half_ = 0; k < K; k += TK, half_ ^= BUFFERS - 1) {
+#if BUFFERS == 1
+        LEAVE(a_parts, PARTS_A, a_blocks[0], TK, LINE_A)
+        LEAVE(b_parts, PARTS_B, b_blocks[0], TN, LINE_B)
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int next = min(k + TK, last);
+        LOAD(a_parts, PARTS_A, a_from + next, TK, K)
+        LOAD(b_parts, PARTS_B, b_from + (size_t)next * N, TN, N)
+#endif
         for (int step = 0; step < TK; step += 16) {
             matrix_a a = coop_mat_load(a_blocks[half_] + row * LINE_A + step, ROW_MAJOR, LINE_A);
             matrix_b b = coop_mat_load(b_blocks[half_] + step * LINE_B + column, ROW_MAJOR, LINE_B);
             c = coop_matmul_add(a, b, c, CLK_COOPERATIVE_MATRIX_OPERAND_NONE);
+#if BUFFERS == 2
             if (step == 0) {
                 const int next = min(k + 2 * TK, last);
                 LEAVE(a_parts, PARTS_A, a_blocks[half_ ^ 1], TK, LINE_A)
@@ -102,6 +117,7 @@ kernel void gemm(global const IN *A, global const IN *B, global OUT *C, int N, i
                 LOAD(a_parts, PARTS_A, a_from + next, TK, K)
                 LOAD(b_parts, PARTS_B, b_from + (size_t)next * N, TN, N)
             }
+#endif
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

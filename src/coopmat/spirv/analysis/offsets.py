@@ -78,6 +78,7 @@ _DEEPEST = 8
 _FACTORS: dict[Op, Callable[[list[int]], int]] = {
     Op.IAdd: min, Op.ISub: min, Op.BitwiseOr: min, Op.BitwiseXor: min, Op.Phi: min, Op.Select: min, Op.SConvert: min,
     Op.UConvert: min, Op.CopyObject: min, Op.SNegate: min, Op.BitwiseAnd: max, Op.IMul: prod, Op.ShiftLeftLogical: min,
+    Op.SRem: min, Op.SMod: min, Op.UMod: min,
 }
 """What divides the result of an instruction, from what divides its operands."""
 

@@ -12,7 +12,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv import Module
-from coopmat.spirv.grammar import Capability, Decoration, Op
+from coopmat.spirv.grammar import Capability, Decoration, MemoryAccess, Op, StorageClass
 from coopmat.spirv.transform.to_vulkan import Shader, VulkanTarget, to_vulkan
 from coopmat.spirv.transform.to_vulkan.features import ALL
 from tests.kit.cases import KERNELS
@@ -129,6 +129,40 @@ def test_the_argument_block() -> None:
     assert dict(shader.hidden) == {"group_count": 56, "global_offset": 72}
     assert shader.block_size == 96
     assert not shader.block_in_memory
+
+
+def words_of(shader: Shader, *ops: Op) -> list[tuple[int, ...]]:
+    return [row.words for row in Module.from_bytes(shader.spirv).of_opcode(*ops)]
+
+
+def test_local_memory_is_accessed_in_vectors() -> None:
+    """Where every access allows it: those of matrices do if their lines begin at multiples of 16 bytes."""
+    source = (EXAMPLES / "gemm_tuned_gpu.cl").read_text()
+    shorter = source.replace("#define LINE_A (TK + TOGETHER)", "#define LINE_A (TK + 4)")
+    for text, size in ((source, 16), (shorter, 8)):
+        shader = Module.from_bytes(shader_of(built(text), "gemm", VulkanTarget.of_everything(32)).spirv)
+        arrays = {shader.definition(row.type_id or 0).words[1] for row in shader.of_opcode(Op.Variable)
+                  if row.words[0] == StorageClass.Workgroup}
+        units = {shader.definition(shader.definition(one).words[0]) for one in arrays}
+        assert min(row.words[1] * 4 if row.opcode == Op.TypeVector else row.words[0] // 8 for row in units) == size
+
+
+def test_short_loops_are_to_be_unrolled() -> None:
+    source = ("kernel void k(global int *x, int n) { int sum[4] = {0}; for (int i = 0; i < n; i++) {\n"
+              "  #pragma unroll 1\n  for (int j = 0; j < 4; j++) sum[j] += x[i + j];\n"
+              "  for (int j = 0; j < 4; j++) sum[j] += x[i * j]; }\n"
+              "for (int j = 0; j < 4000; j++) x[j] += sum[j % 4]; }")
+    assert sorted(words[2] for words in words_of(shader_of(built(source), "k"), Op.LoopMerge)) == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(("between", "is_shared"), [
+    ("barrier(CLK_LOCAL_MEM_FENCE);", False), ("barrier(CLK_GLOBAL_MEM_FENCE);", True), ("", False),
+    ("atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);", True)])
+def test_global_memory_is_private_where_nothing_orders_it(between: str, is_shared: bool) -> None:
+    source = f"kernel void k(global int *x) {{ x[get_global_id(0)] = 1; {between} x[3] = x[5]; }}"
+    flags = [words[-2] for words in words_of(shader_of(built(source), "k"), Op.Store)]
+    assert flags
+    assert all(bool(one & MemoryAccess.NonPrivatePointer) == is_shared for one in flags)
 
 
 def test_arguments_that_push_constants_cannot_hold() -> None:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import ArrayType, IntType, MatrixType, PointerType, Type, VectorType
-from coopmat.spirv.grammar import MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import MemoryAccess, MemorySemantics, Op, StorageClass
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.regions import Region
 from coopmat.spirv.transform.to_vulkan.types import (
     LONGEST,
     PRIVATE,
     U32,
     U64,
-    UNSIGNED,
+    UNITS,
     as_number,
     is_leaf,
     members,
@@ -25,6 +27,11 @@ MOST_PARTS = 1 << 12
 """Of a value that is loaded or stored member by member."""
 KEPT = MemoryAccess.Volatile | MemoryAccess.Nontemporal
 """Bits of memory operands that a shader has, too."""
+
+
+_ORDERS = (MemorySemantics.Acquire | MemorySemantics.Release | MemorySemantics.AcquireRelease
+           | MemorySemantics.SequentiallyConsistent)
+_CLASSES = MemorySemantics.WorkgroupMemory | MemorySemantics.CrossWorkgroupMemory | MemorySemantics.UniformMemory
 
 
 @dataclass(frozen=True)
@@ -46,10 +53,12 @@ class Place:
 
 
 class Memory:
-    """Writes accesses to memory."""
+    """Writes accesses to memory. ``hands_over``: whether work-items may read in global memory what others of the same
+    launch have written; where they do not, drivers may move and keep what is read."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, *, hands_over: bool = True) -> None:
         self.writer = writer
+        self.hands_over = hands_over
 
     def moved(self, place: Place, offset: int) -> Place:
         """The place so many bytes further on."""
@@ -83,7 +92,7 @@ class Memory:
         if not place.array:
             pointer = writer.out.type_pointer(StorageClass.PhysicalStorageBuffer, writer.types(kind))
             return writer.op(Op.ConvertUToPtr, pointer, place.position)
-        pointer = writer.out.type_pointer(StorageClass(place.storage), writer.types(UNSIGNED[place.unit]))
+        pointer = writer.out.type_pointer(StorageClass(place.storage), writer.types(UNITS[place.unit]))
         return writer.op(Op.AccessChain, pointer, place.array, place.position)
 
     def operands(self, place: Place, alignment: int) -> tuple[int, ...]:
@@ -93,7 +102,9 @@ class Memory:
             return (flags,) if flags else ()
         if place.array:
             return (place.flags | MemoryAccess.NonPrivatePointer,)
-        return (place.flags | MemoryAccess.NonPrivatePointer | MemoryAccess.Aligned, alignment)
+        is_shared = self.hands_over or place.flags & MemoryAccess.Volatile
+        shared = MemoryAccess.NonPrivatePointer if is_shared else MemoryAccess.None_
+        return (place.flags | shared | MemoryAccess.Aligned, alignment)
 
     # -- leaves ------------------------------------------------------------------------
 
@@ -124,7 +135,7 @@ class Memory:
             return
         for index, part in enumerate(self.writer.units(value, number, unit)):
             there = self.moved(place, unit * index)
-            pointer = self.pointer(UNSIGNED[unit], there)
+            pointer = self.pointer(UNITS[unit], there)
             self.writer.out.emit(Op.Store, pointer, part, *self.operands(there, unit))
 
     def _unit(self, kind: Type, place: Place) -> int | None:
@@ -137,7 +148,7 @@ class Memory:
         return 1 if is_bool else None
 
     def _load_unit(self, place: Place, unit: int) -> int:
-        kind = UNSIGNED[unit]
+        kind = UNITS[unit]
         return self.writer.op(Op.Load, kind, self.pointer(kind, place), *self.operands(place, unit))
 
     def _check(self, kind: Type) -> None:
@@ -155,6 +166,17 @@ def parts_in(kind: Type) -> int:
     if isinstance(kind, VectorType) and kind.length > LONGEST:
         return kind.length // LONGEST
     return 1 if is_leaf(kind) else sum(parts_in(member) for _, member in members(kind))
+
+
+def orders_global_memory(module: Module, row: Instruction) -> bool:
+    """Whether an instruction may let work-items see what others have written to global memory."""
+    if row.opcode == Op.GroupWaitEvents:
+        return True
+    if not row.name.startswith(("OpControlBarrier", "OpMemoryBarrier", "OpAtomic")):
+        return False
+    found = [module.constant_value(int(one.value)) for one in row.operands if one.kind == "IdMemorySemantics"]
+    return any(not isinstance(one, int) or (one & _ORDERS and one & _CLASSES != MemorySemantics.WorkgroupMemory)
+               for one in found)
 
 
 def place_in(region: Region, array: int, position: int, flags: int) -> Place:

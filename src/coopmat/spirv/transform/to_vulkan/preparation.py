@@ -23,6 +23,7 @@ from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
 from coopmat.spirv.transform.to_vulkan.instructions import mathematics
+from coopmat.spirv.transform.to_vulkan.loops import with_hints
 from coopmat.spirv.transform.to_vulkan.shader import VulkanTarget
 from coopmat.spirv.transform.values import values
 
@@ -49,7 +50,7 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
         module = one(module, goal, _unheard)
     if "shaderBFloat16Type" not in target.features or not _has_matrices(module):
         module = without_bfloat16(module)
-    module = _without_heads(module, divides)
+    module = with_hints(_without_heads(module, divides))
     function = next(one for one in module.functions if one.id == module.entry_points[0].function_id)
     _check_calls(module, function, kernel)
     return whole, module, function

@@ -1,8 +1,9 @@
 """Which memory of a work-group or work-item a pointer points into, and in what units that memory is read and written.
 
 A shader's pointers to such memory cannot be computed with. So all variables that one pointer may point into lie in one
-array of unsigned integers, a *region*, and a pointer is the position of an element. The integers are as wide as the
-narrowest access allows: wider values are composed. Variables that hold cooperative matrices keep their types.
+array of units, a *region*, and a pointer is the position of an element. Units are unsigned integers, or vectors of
+them, as wide as the narrowest access allows: wider values are composed. Variables that hold cooperative matrices keep
+their types.
 """
 
 from __future__ import annotations
@@ -11,24 +12,27 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.analysis.offsets import granularity, steps
+from coopmat.spirv.analysis.offsets import factor_of, granularity, steps
 from coopmat.spirv.analysis.types import (
+    BoolType,
+    MatrixType,
     PointerType,
     Type,
     TypeTable,
     contains_matrix,
 )
-from coopmat.spirv.grammar import MemoryAccess, Op
+from coopmat.spirv.grammar import CooperativeMatrixLayout, MemoryAccess, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Function
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.types import LOCAL, U64, as_number, is_leaf, members
 
-WIDEST = 8
+WIDEST = 16
 """Bytes of the widest unit."""
 _SAME = frozenset({Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain, Op.InBoundsPtrAccessChain, Op.CopyObject,
                    Op.Bitcast})
 CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 1, Op.InBoundsPtrAccessChain: 1}
+_OF_MATRICES = frozenset({Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR})
 _ESCAPED = -1
 
 
@@ -137,7 +141,7 @@ class Regions:
             region = self.of(pointer)
             if region is not None and not region.is_typed:
                 self._at_most(region, alignment)
-                for size in _scalar_sizes(kind):
+                for size in _leaf_sizes(kind) if row.opcode not in _OF_MATRICES else ():
                     self._at_most(region, size)
 
     def _at_most(self, region: Region | None, size: int) -> None:
@@ -169,12 +173,14 @@ _TAKING: dict[Op, Callable[[Instruction], tuple[int, ...]]] = {
 """Instructions that put pointers into other values, with the operands that may be such pointers."""
 
 
-def _scalar_sizes(kind: Type) -> Iterator[int]:
+def _leaf_sizes(kind: Type) -> Iterator[int]:
+    """The bytes of what is loaded and stored as a whole."""
     if is_leaf(kind):
-        yield as_number(kind).scalar.size
+        number = as_number(kind)
+        yield number.scalar.size * (1 if isinstance(number.scalar, BoolType) else number.count)
     else:
         for _, member in members(kind):
-            yield from _scalar_sizes(member)
+            yield from _leaf_sizes(member)
 
 
 def access_alignment(words: Iterable[int], natural: int) -> int:
@@ -207,8 +213,8 @@ def accesses(module: Module, types: TypeTable, row: Instruction) -> Iterator[tup
             yield pointer, U64, min(alignment, int(size or 1) & -int(size or 1))
     elif name.startswith("OpAtomic"):
         yield row.words[0], pointee(row.words[0]), pointee(row.words[0]).size
-    elif row.opcode == Op.CooperativeMatrixLoadKHR or row.opcode == Op.CooperativeMatrixStoreKHR:
-        yield row.words[0], pointee(row.words[0]), pointee(row.words[0]).scalar.size
+    elif row.opcode in _OF_MATRICES:
+        yield row.words[0], pointee(row.words[0]), _alignment_of_lines(module, types, row)
     elif row.opcode == Op.ExtInst:
         for pointer in row.words[2:]:
             definition = module.definition(pointer)
@@ -218,6 +224,21 @@ def accesses(module: Module, types: TypeTable, row: Instruction) -> Iterator[tup
     elif row.opcode in (Op.SubgroupBlockReadINTEL, Op.SubgroupBlockWriteINTEL):
         for pointer in row.words[:1]:
             yield pointer, pointee(pointer), pointee(pointer).scalar.size
+
+
+def _alignment_of_lines(module: Module, types: TypeTable, row: Instruction) -> int:
+    """Of the rows or columns of a matrix that is loaded or stored, if the first one is aligned well; also what divides
+    their length."""
+    is_load = row.opcode == Op.CooperativeMatrixLoadKHR
+    pointer, layout, *rest = row.words if is_load else (row.words[0], *row.words[2:])
+    matrix = types[row.type_id or 0] if is_load else types[module.definition(row.words[1]).type_id or 0]
+    kind = types.pointee(types[module.definition(pointer).type_id or 0])
+    if not isinstance(matrix, MatrixType) or not _is_constant(module, layout):
+        return kind.scalar.size
+    is_by_rows = module.constant_value(layout) == CooperativeMatrixLayout.RowMajorKHR
+    length = (matrix.columns if is_by_rows else matrix.rows) * matrix.component.size
+    stride = kind.size * factor_of(module, rest[0]) if rest else WIDEST
+    return min(WIDEST, length & -length, stride & -stride)
 
 
 def _is_constant(module: Module, identifier: int) -> bool:

@@ -50,7 +50,7 @@ from coopmat.spirv.transform.to_vulkan.preparation import prepared
 from coopmat.spirv.transform.to_vulkan.regions import Region
 from coopmat.spirv.transform.to_vulkan.shader import ADDRESS_BYTES, Argument, Shader, VulkanTarget
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
-from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64, UNSIGNED
+from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64, UNITS
 from coopmat.spirv.transform.to_vulkan.writer import VERSION
 
 LOCAL_SIZE_IDS = (0, 1, 2)
@@ -250,7 +250,7 @@ class _Shader:
             t.values[member] = base
             count = self.out.spec_constant(writer.types(U32), 1, FIRST_LOCAL_ID + parameters[member])
             length = count if writer.known(base) == 0 else self._spec(Op.IAdd, base, count)
-        array = self.out.type_array_of(writer.types(UNSIGNED[unit]), length)
+        array = self.out.type_array_of(writer.types(UNITS[unit]), length)
         t.arrays[region] = self.out.local_variable(array) if region.storage == StorageClass.Function else \
             self.out.global_variable(StorageClass(region.storage), array)
 

@@ -13,7 +13,7 @@ from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.module.operands import decode_number
 from coopmat.spirv.transform.to_vulkan.block import Block, Layout
 from coopmat.spirv.transform.to_vulkan.globals import Image, image_of, is_global_variable
-from coopmat.spirv.transform.to_vulkan.memory import Memory, Place
+from coopmat.spirv.transform.to_vulkan.memory import Memory, Place, orders_global_memory
 from coopmat.spirv.transform.to_vulkan.regions import Region, Regions
 from coopmat.spirv.transform.to_vulkan.shader import PrintedCall, VulkanTarget
 from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64
@@ -39,7 +39,8 @@ class Translation:
         self.kernel = module.entry_points[0].name
         self.table = TypeTable(module, target.sub_group_size)
         self.writer = Writer()
-        self.memory = Memory(self.writer)
+        self.memory = Memory(self.writer, hands_over=any(
+            orders_global_memory(module, row) for block in function.blocks for row in block.instructions))
         self.regions = Regions(module, function, self.table)
         self.layout = Layout()
         self.used = {identifier for one in function.blocks for row in one.instructions for identifier in row.ids()}

@@ -34,6 +34,8 @@ LOCAL = PRIVATE | {StorageClass.Workgroup}
 U8, U16, U32, U64 = (IntType(width) for width in (8, 16, 32, 64))
 UNSIGNED = {1: U8, 2: U16, 4: U32, 8: U64}
 """Bytes → the integers of so many."""
+UNITS: dict[int, IntType | VectorType] = {**UNSIGNED, 16: VectorType(U32, 4)}
+"""Bytes → the elements of arrays that are memory."""
 
 
 def parts_of(kind: VectorType) -> VectorType:

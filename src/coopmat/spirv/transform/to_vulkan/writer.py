@@ -9,13 +9,16 @@ from coopmat.spirv.analysis.types import BoolType, IntType, Type, VectorType
 from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, AddressingModel, MemoryModel, Op
 from coopmat.spirv.module.instruction import make
-from coopmat.spirv.transform.to_vulkan.types import LONGEST, U32, U64, UNSIGNED, ShaderTypes, as_number
+from coopmat.spirv.transform.to_vulkan.types import LONGEST, U32, U64, UNITS, UNSIGNED, ShaderTypes, as_number
 
 Word = int | IntEnum
 VERSION = (1, 6)
 GLSL = "GLSL.std.450"
-_FOLDED = {Op.IAdd: lambda a, b: a + b, Op.ISub: lambda a, b: a - b, Op.IMul: lambda a, b: a * b}
-_NEUTRAL = {Op.IAdd: 0, Op.ISub: 0, Op.IMul: 1, Op.ShiftLeftLogical: 0, Op.ShiftRightLogical: 0, Op.BitwiseOr: 0}
+_FOLDED = {Op.IAdd: lambda a, b: a + b, Op.ISub: lambda a, b: a - b, Op.IMul: lambda a, b: a * b,
+           Op.ShiftRightArithmetic: lambda a, b: a >> b}
+"""Of numbers with a sign."""
+_NEUTRAL = {Op.IAdd: 0, Op.ISub: 0, Op.IMul: 1, Op.ShiftLeftLogical: 0, Op.ShiftRightLogical: 0,
+            Op.ShiftRightArithmetic: 0, Op.BitwiseOr: 0}
 
 
 class Writer:
@@ -73,13 +76,15 @@ class Writer:
         self.label = label
 
     def arithmetic(self, op: Op, kind: Type, a: int, b: int) -> int:
-        """Integers added, subtracted or multiplied; constants are folded."""
+        """Integers added, subtracted, multiplied or shifted; constants are folded."""
         known_a, known_b = self.known(a), self.known(b)
         if known_b is not None and known_b == _NEUTRAL.get(op):
             return a
         if op in (Op.IAdd, Op.IMul) and known_a is not None and known_a == _NEUTRAL[op]:
             return b
         if op in _FOLDED and known_a is not None and known_b is not None:
+            bits = kind.scalar.size * 8
+            known_a, known_b = (one - (one >> bits - 1 << bits) for one in (known_a, known_b))
             return self.integer(_FOLDED[op](known_a, known_b), kind)
         return self.op(op, kind, a, b)
 
@@ -197,8 +202,12 @@ class Writer:
         return self.op(Op.Bitcast, UNSIGNED[size], self.construct(VectorType(UNSIGNED[step], size // step), parts))
 
     def units(self, value: int, kind: Type, unit: int) -> list[int]:
-        """A scalar or short vector as unsigned integers of ``unit`` bytes, which are no wider than its scalar."""
+        """A scalar or short vector as units of so many bytes: parts of a scalar, or several."""
         number = as_number(kind)
+        together = unit // number.scalar.size
+        if together > 1:
+            return [self._cast(self._slice(value, number, first, together), VectorType(number.scalar, together),
+                               UNITS[unit]) for first in range(0, number.count, together)]
         return [low for scalar in self.components(value, number)
                 for low in self.split(self.as_unsigned(scalar, number.scalar), number.scalar.size, unit)]
 
@@ -206,10 +215,23 @@ class Writer:
         """The opposite of :meth:`units`."""
         number = as_number(kind)
         size = number.scalar.size
+        if unit > size:
+            part = VectorType(number.scalar, unit // size)
+            parts = [self._cast(one, UNITS[unit], part) for one in units]
+            return parts[0] if len(parts) == 1 else self.construct(number, parts)
         count = size // unit
         scalars = [self.of_unsigned(self.join(units[i:i + count], unit, size), number.scalar)
                    for i in range(0, len(units), count)]
         return scalars[0] if number.count == 1 else self.construct(number, scalars)
+
+    def _cast(self, value: int, before: Type, after: Type) -> int:
+        return value if before == after else self.op(Op.Bitcast, after, value)
+
+    def _slice(self, value: int, kind: Type, first: int, count: int) -> int:
+        """Some components of a vector, as a vector."""
+        if count == kind.count:
+            return value
+        return self.op(Op.VectorShuffle, VectorType(kind.scalar, count), value, value, *range(first, first + count))
 
 
 class _If:

@@ -8,7 +8,7 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.memory import Place, flags_of
 from coopmat.spirv.transform.to_vulkan.regions import access_alignment
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
-from coopmat.spirv.transform.to_vulkan.types import U32, UNSIGNED
+from coopmat.spirv.transform.to_vulkan.types import U32, UNITS
 
 _LAYOUTS = frozenset({CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR})
 
@@ -20,35 +20,39 @@ def _layout(t: Translation, identifier: int) -> int:
     return t.writer.integer(found)
 
 
-def _access(t: Translation, pointer: int, words: tuple[int, ...]) -> tuple[Place, int, Type]:
-    """The place, how many units of the shader's pointer one unit of the stride is, and the pointee."""
+def _access(t: Translation, pointer: int, words: tuple[int, ...]) -> tuple[Place, Type]:
+    """The place, and the type to which the shader's pointer points."""
     kind = t.pointee(pointer)
     place = t.place(pointer, access_alignment(words, t.alignments.get(pointer, kind.alignment)), flags_of(words))
-    if not place.array:
-        return place, 1, kind
-    return place, kind.size // place.unit, UNSIGNED[place.unit]
+    return place, UNITS[place.unit] if place.array else kind
 
 
-def _stride(t: Translation, words: tuple[int, ...], ratio: int) -> int:
-    """Of 32 bits; without one, memory is read from the same place again."""
+def _stride(t: Translation, pointer: int, words: tuple[int, ...], place: Place) -> int:
+    """Of 32 bits, in what the shader's pointer points to; without one, memory is read from the same place again."""
     if not words:
         return t.writer.integer(0)
     value = t.writer.converted(t.value(words[0]), t.type_of(words[0]), U32)
-    return t.writer.multiply(U32, value, t.writer.integer(ratio))
+    size = t.pointee(pointer).size
+    unit = place.unit if place.array else size
+    if unit > size:
+        shift = t.writer.integer((unit // size).bit_length() - 1)
+        return t.writer.arithmetic(Op.ShiftRightArithmetic, U32, value, shift)
+    return t.writer.multiply(U32, value, t.writer.integer(size // unit))
 
 
 def _load(t: Translation, row: Instruction) -> None:
     pointer, layout, *rest = row.words
-    place, ratio, kind = _access(t, pointer, tuple(rest[1:]))
+    place, kind = _access(t, pointer, tuple(rest[1:]))
     t.writer.op(Op.CooperativeMatrixLoadKHR, t.result_type(row), t.memory.pointer(kind, place), _layout(t, layout),
-                _stride(t, tuple(rest[:1]), ratio), *t.memory.operands(place, place.alignment), result=t.result(row))
+                _stride(t, pointer, tuple(rest[:1]), place), *t.memory.operands(place, place.alignment),
+                result=t.result(row))
 
 
 def _store(t: Translation, row: Instruction) -> None:
     pointer, matrix, layout, *rest = row.words
-    place, ratio, kind = _access(t, pointer, tuple(rest[1:]))
+    place, kind = _access(t, pointer, tuple(rest[1:]))
     t.writer.out.emit(Op.CooperativeMatrixStoreKHR, t.memory.pointer(kind, place), t.value(matrix), _layout(t, layout),
-                      _stride(t, tuple(rest[:1]), ratio), *t.memory.operands(place, place.alignment))
+                      _stride(t, pointer, tuple(rest[:1]), place), *t.memory.operands(place, place.alignment))
 
 
 def _length(t: Translation, row: Instruction) -> None:

@@ -139,8 +139,10 @@ def _units(t: Translation, step: Step, kind: IntType, unit: int) -> int:
     assert step.index is not None
     index = _index(t, step.index, kind)
     if step.size % unit:
-        parts = t.writer.multiply(kind, index, t.writer.integer(step.size, kind))
-        return t.writer.op(Op.ShiftRightArithmetic, kind, parts, t.writer.integer(unit.bit_length() - 1, kind))
+        power = step.size & -step.size
+        parts = t.writer.multiply(kind, index, t.writer.integer(step.size // power, kind))
+        shift = t.writer.integer((unit // power).bit_length() - 1, kind)
+        return t.writer.arithmetic(Op.ShiftRightArithmetic, kind, parts, shift)
     return t.writer.multiply(kind, index, t.writer.integer(step.size // unit, kind))
 
 
