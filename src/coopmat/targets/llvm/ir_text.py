@@ -11,6 +11,7 @@ What no pass changes is written as it was read. Nothing else reads LLVM's text; 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -350,9 +351,9 @@ class Module:
         return {name for part in self.parts if isinstance(part, str) and (name := declared_name(part))}
 
     @property
-    def called(self) -> set[str]:
-        """The functions that are called by their names."""
-        return {line.call.function for function in self.functions for line in function.lines if line.call}
+    def called(self) -> Counter[str]:
+        """The functions that are called by their names, and how often the text calls each."""
+        return Counter(line.call.function for function in self.functions for line in function.lines if line.call)
 
     def drop_declarations(self, names: Iterable[str]) -> None:
         """Remove the declarations of some functions."""

@@ -43,10 +43,12 @@ def row_type(kind: MatrixType) -> str:
 
 
 class Body:
-    """The body of a function that stands for an operation; its parameters are ``%0``, ``%1``, …"""
+    """The body of a function that stands for an operation; its parameters are ``%0``, ``%1``, … calls: how often the
+    kernel calls it, and so has its code if that is inlined."""
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: Features, calls: int = 1) -> None:
         self.features = features
+        self.calls = calls
         self.writer = Writer()
 
     # --- plain matrices ---------------------------------------------------------------

@@ -46,7 +46,7 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     for function in module.functions:
         fusing.rewrite(function)
     operations = fusing.operations
-    notes = noted([operations[name] for name in sorted(operations.keys() & module.called)], features)
+    notes = noted([operations[name] for name in sorted(operations.keys() & module.called.keys())], features)
     types = {matrix_type(kind): kind for operation in operations.values() for kind in operation.kinds}
     module.replace_types({slot_type(kind): f"[{slot_bytes(kind)} x i8]" for kind in types.values()})
     tiles = Tiles(tile_kinds(operations.values(), features), types, operations, features, stay=stay_in_tiles)
@@ -57,11 +57,13 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
         tiles.rewrite(function)
         large.rewrite(function)
     module.replace_types({name: plain_type(kind) for name, kind in types.items()})
-    needed = module.called | tiles.keepers.keys()
+    calls = module.called
+    needed = calls.keys() | tiles.keepers.keys()
     used = {name: operation for name, operation in operations.items() if name in needed}
     shares = shared_out({name: nbytes for name in used.keys() & products.keys()
                          if (nbytes := panel_bytes(products[name], features))})
-    functions = [definition(name, operation, features, shares.get(name)) for name, operation in used.items()]
+    functions = [definition(name, operation, features, shares.get(name), calls[name])
+                 for name, operation in used.items()]
     frame_bytes = max((one.frame_bytes for one in functions), default=0)
     text = "\n".join([str(module), *large.definitions, *_definitions(functions, tiles, module)])
     return Lowered(text, large.bytes + loops.bytes + frame_bytes, tiles.are_used, notes)

@@ -21,7 +21,9 @@ from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, bits_of
 
-MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other
+MOST_UNROLLED = 1024  # multiply-adds of registers that stand one after the other in a kernel, for a kind of product
+SUMS = {64: 24, 32: 12, 16: 12}
+"""Registers for sums, by the bytes of one."""
 INSTRUCTIONS = {"i64": 4, "i128": 64}  # for a product, about, where it takes more than one
 
 
@@ -34,7 +36,7 @@ def multiply(body: Body, operation: Multiply) -> Made:
         return parameters, plain_type(d), body.gathered(rows, d)
     work = work_type(described, operation.saturates)
     products = _Products(operation.operands, d, described, work, operation.saturates)
-    makes = _unrolled if _length(body, a, b, products.work) <= MOST_UNROLLED else _looped
+    makes = _unrolled if body.calls * _length(body, a, b, products.work) <= MOST_UNROLLED else _looped
     return parameters, plain_type(d), makes(body, products)
 
 
@@ -56,8 +58,12 @@ class _Products:
 
 def _length(body: Body, a: MatrixType, b: MatrixType, work: str) -> int:
     """How long the code of all products is, in multiply-adds of registers."""
-    registers = -(-b.columns * (bits_of(work) // 8) // register_bytes(body.features))
-    return a.rows * a.columns * registers * INSTRUCTIONS.get(work, 1)
+    return a.rows * a.columns * _registers(body, b.columns, work) * INSTRUCTIONS.get(work, 1)
+
+
+def _registers(body: Body, columns: int, work: str) -> int:
+    """How many registers a row of sums takes."""
+    return -(-columns * (bits_of(work) // 8) // register_bytes(body.features))
 
 
 def _unrolled(body: Body, products: _Products) -> str:
@@ -80,31 +86,31 @@ def _unrolled(body: Body, products: _Products) -> str:
 
 
 def _looped(body: Body, products: _Products) -> str:
-    """D, in loops over its rows and over k, with everything in memory."""
+    """D, as many rows at once as there are registers for sums, in loops over k, with A and B in memory."""
     a, b, c = products.operands
     writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
-    vector, row_of_d = columns.vector(work), row_type(products.d)
-    a_slot, b_slot, c_slot = (_in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
-                              zip(("%0", "%1", "%2"), (a, b, c), products.formats, strict=False))
-    d_slot = body.buffer(products.d)
+    vector, pitch = columns.vector(work), pitch_of(a.columns, work)
+    a_slot, b_slot = (_in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
+                      zip(("%0", "%1"), (a, b), products.formats, strict=False))
+    sums = [to_work(columns, Number(element_type(c), lanes=row), products.formats[2], work)
+            for row in body.rows("%2", c)]
+    at_once = max(1, SUMS[register_bytes(body.features)] // _registers(body, b.columns, work))
+    found: list[str] = []
+    for first in range(0, a.rows, at_once):
+        def step(k: str, totals: list[str], first: int = first) -> list[str]:
+            factor = Number(work, lanes=writer.let(f"load {vector}, ptr {body.address(b_slot, vector, k)}"))
+            column, following = body.address(a_slot, work, k), []
+            for m, total in enumerate(totals, first):
+                address = writer.let(f"getelementptr i8, ptr {column}, i64 {m * pitch}")
+                one = columns.splat(work, writer.let(f"load {work}, ptr {address}"))
+                following.append(add_product(body.features, columns, Number(work, lanes=total),
+                                             Number(work, lanes=one), factor).lanes)
+            return following
 
-    def row(m: str) -> None:
-        a_row = writer.line(a_slot, m, pitch_of(a.columns, work))
-
-        def step(k: str, total: list[str]) -> list[str]:
-            element = writer.let(f"load {work}, ptr {body.address(a_row, work, k)}")
-            factor = writer.let(f"load {vector}, ptr {body.address(b_slot, vector, k)}")
-            return [add_product(body.features, columns, Number(work, lanes=total[0]), Number(
-                work, lanes=columns.splat(work, element)), Number(work, lanes=factor)).lanes]
-
-        start = writer.let(f"load {vector}, ptr {body.address(c_slot, vector, m)}")
-        total, = writer.repeat(a.columns, [(vector, start)], step, unrolls=work not in INSTRUCTIONS)
-        target = writer.line(d_slot, m, products.d.columns * products.d.component.size)
-        found = products.result(columns, Number(work, lanes=total))
-        writer.do(f"store {row_of_d} {found}, ptr {target}, align {products.d.component.size}")
-
-    writer.count(a.rows, row, unrolls=False)
-    return body.from_buffer(d_slot, products.d)
+        some = sums[first:first + at_once]
+        totals = writer.repeat(a.columns, [(vector, one.lanes) for one in some], step, unrolls=False)
+        found += [products.result(columns, Number(work, lanes=total)) for total in totals]
+    return body.gathered(found, products.d)
 
 
 def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: str) -> str:

@@ -52,9 +52,11 @@ class Definition:
     frame_bytes: int
 
 
-def definition(name: str, operation: Operation, features: Features, share: Share | None = None) -> Definition:
-    """The function that stands for an operation. ``share``: a product's part of what a thread keeps."""
-    body = Body(features)
+def definition(name: str, operation: Operation, features: Features, share: Share | None = None,
+               calls: int = 1) -> Definition:
+    """The function that stands for an operation. ``share``: a product's part of what a thread keeps; ``calls``: how
+    often the kernel calls it."""
+    body = Body(features, calls)
     if isinstance(operation, Product):
         parameters, result, returned = product(body, operation, share)
     else:
