@@ -15,15 +15,20 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
 from coopmat.targets.cpu.matrix.operation import Multiply
 from coopmat.targets.cpu.matrix.rows import pitch_of
-from coopmat.targets.cpu.matrix.sums import add_product, from_work, register_bytes, to_work, work_type
+from coopmat.targets.cpu.matrix.sums import (
+    MOST_UNROLLED,
+    add_product,
+    from_work,
+    register_bytes,
+    sum_registers,
+    to_work,
+    work_type,
+)
 from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, bits_of
 
-MOST_UNROLLED = 1024  # multiply-adds of registers that stand one after the other in a kernel, for a kind of product
-SUMS = {64: 24, 32: 12, 16: 12}
-"""Registers for sums, by the bytes of one."""
 INSTRUCTIONS = {"i64": 4, "i128": 64}  # for a product, about, where it takes more than one
 
 
@@ -94,7 +99,7 @@ def _looped(body: Body, products: _Products) -> str:
                       zip(("%0", "%1"), (a, b), products.formats, strict=False))
     sums = [to_work(columns, Number(element_type(c), lanes=row), products.formats[2], work)
             for row in body.rows("%2", c)]
-    at_once = max(1, SUMS[register_bytes(body.features)] // _registers(body, b.columns, work))
+    at_once = max(1, sum_registers(body.features) // _registers(body, b.columns, work))
     found: list[str] = []
     for first in range(0, a.rows, at_once):
         def step(k: str, totals: list[str], first: int = first) -> list[str]:

@@ -16,12 +16,20 @@ from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number
 
 FUSED = frozenset({"fma", "avx512f"})  # features with fused multiply-adds
+MOST_UNROLLED = 256
+"""Multiply-adds of registers that stand one after the other in a kernel, for a kind of product: LLVM is slow on more,
+and keeps what it needs of them in memory."""
 FLOAT_TYPES: dict[str, Type] = {name: kind for kind, name in FLOAT_FORMATS.items()}
 
 
 def register_bytes(features: Features) -> int:
     """The size of a vector register."""
     return next((nbytes for name, nbytes in (("avx512f", 64), ("avx", 32)) if name in features), 16)
+
+
+def sum_registers(features: Features) -> int:
+    """How many vector registers sums may take, beside what they are made of."""
+    return 24 if "avx512f" in features else 12
 
 
 def work_type(formats: Sequence[Format], saturating: bool) -> str:

@@ -6,13 +6,15 @@ to 32-bit sums: rows of B that belong together are interleaved once, and a word 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from coopmat.formats import Format
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.byte_products import dot
 from coopmat.targets.cpu.matrix.body import Body, Features
 from coopmat.targets.cpu.matrix.packing import interleaved
+from coopmat.targets.cpu.matrix.sums import MOST_UNROLLED, sum_registers
 from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.numbers import NumberWriter
 
@@ -61,23 +63,65 @@ def multiply_rows(body: Body, kinds: Sequence[MatrixType], formats: Sequence[For
     at_once = _columns_at_once(body.features, kinds, formats)
     words = interleaved(body, body.rows("%1", b), b, _together(kind))
     if kind == "bf16":
-        return _bf16_rows(body, _words_of_rows(body, a), words, c, at_once)
+        return _bf16_rows(body, _Words.of(body, a), words, c, at_once)
     a_signed, b_signed = (one.is_signed for one in formats[:2])
-    a_words = _words_of_rows(body, a, FLIP if a_signed and b_signed else 0)
+    a_words = _Words.of(body, a, FLIP if a_signed and b_signed else 0)
     return _int8_rows(body, a_words, words, c, at_once, a_signed, b_signed)
 
 
-def _words_of_rows(body: Body, a: MatrixType, flip: int = 0) -> list[list[str]]:
-    """The words of each row of A, in memory; ``flip``: bits that are turned."""
-    count = a.columns * a.component.size // 4
-    rows, vector, let = [], f"<{count} x i32>", body.writer.let
-    for row in body.rows("%0", a):
-        words = let(f"bitcast <{a.columns} x {element_type(a)}> {row} to {vector}")
-        rows.append(let(f"xor {vector} {words}, splat (i32 {flip})") if flip else words)
-    memory = body.spilled(rows, vector)
-    line = 1 << (4 * count - 1).bit_length()
-    return [[let(f"load i32, ptr {let(f'getelementptr i8, ptr {memory}, i64 {number * line + 4 * place}')}")
-             for place in range(count)] for number in range(a.rows)]
+@dataclass(frozen=True)
+class _Words:
+    """The words of each row of A, in memory: rows are ``pitch`` bytes apart and have ``count`` words."""
+
+    body: Body
+    memory: str
+    pitch: int
+    count: int
+
+    @classmethod
+    def of(cls, body: Body, a: MatrixType, flip: int = 0) -> _Words:
+        """Those of A, the first operand; ``flip``: bits that are turned."""
+        count = a.columns * a.component.size // 4
+        rows, vector, let = [], f"<{count} x i32>", body.writer.let
+        for row in body.rows("%0", a):
+            words = let(f"bitcast <{a.columns} x {element_type(a)}> {row} to {vector}")
+            rows.append(let(f"xor {vector} {words}, splat (i32 {flip})") if flip else words)
+        return cls(body, body.spilled(rows, vector), 1 << (4 * count - 1).bit_length(), count)
+
+    def word(self, row: int, k: int | str) -> str:
+        """A word of a row."""
+        line = self.body.writer.let(f"getelementptr i8, ptr {self.memory}, i64 {row * self.pitch}")
+        return self.body.writer.let(f"load i32, ptr {self.body.address(line, 'i32', k)}")
+
+
+Sums = list[list[str]]  # of each row, the pieces of an instruction's width
+Add = Callable[[str, str, str], str]  # of a sum, a word of A, and a piece of B's words: the sum with their products
+
+
+def _added_up(body: Body, sums: Sums, a: _Words, b_parts: Sums, kinds: tuple[str, str], add: Add) -> Sums:
+    """The sums with the products of all words; ``kinds``: types of a piece of sums and of B. All stands in the code, or
+    as many rows at once as there are registers for sums, in loops over the words of a row."""
+    across = len(b_parts[0])
+    if body.calls * len(sums) * len(b_parts) * across <= MOST_UNROLLED:
+        for k, parts in enumerate(b_parts):
+            for m, row in enumerate(sums):
+                word = a.word(m, k)
+                row[:] = [add(total, word, part) for total, part in zip(row, parts, strict=True)]
+        return sums
+    memory = body.spilled([part for parts in b_parts for part in parts], kinds[1])
+    at_once, found = max(1, sum_registers(body.features) // across), []
+    for first in range(0, len(sums), at_once):
+        def step(k: str, totals: list[str], first: int = first) -> list[str]:
+            line = body.address(memory, f"[{across} x {kinds[1]}]", k)
+            parts = [body.writer.let(f"load {kinds[1]}, ptr {body.address(line, kinds[1], place)}")
+                     for place in range(across)]
+            words = [a.word(first + m, k) for m in range(len(totals) // across)]
+            return [add(total, words[place // across], parts[place % across]) for place, total in enumerate(totals)]
+
+        carried = [(kinds[0], total) for row in sums[first:first + at_once] for total in row]
+        totals = body.writer.repeat(len(b_parts), carried, step, unrolls=False)
+        found += [list(totals[start:start + across]) for start in range(0, len(totals), across)]
+    return found
 
 
 def _parts(body: Body, vector: str, element: str, columns: int, at_once: int) -> list[str]:
@@ -109,23 +153,23 @@ def _joined(body: Body, pieces: list[str], element: str, columns: int, at_once: 
     return result
 
 
-def _bf16_rows(body: Body, a_words: list[list[str]], words: list[str], c: MatrixType, at_once: int) -> list[str]:
-    columns, vector = c.columns, f"<{at_once} x float>"
+def _bf16_rows(body: Body, a_words: _Words, words: list[str], c: MatrixType, at_once: int) -> list[str]:
+    columns, vector, pairs = c.columns, f"<{at_once} x float>", f"<{2 * at_once} x bfloat>"
     lanes = NumberWriter(body.writer, at_once)
-    b_parts = [[body.writer.let(f"bitcast <{at_once} x i32> {part} to <{2 * at_once} x bfloat>")
+    b_parts = [[body.writer.let(f"bitcast <{at_once} x i32> {part} to {pairs}")
                 for part in _parts(body, word, "i32", columns, at_once)] for word in words]
+
+    def add(total: str, word: str, part: str) -> str:
+        pair = body.writer.let(f"bitcast <{at_once} x i32> {lanes.splat('i32', word)} to {pairs}")
+        return body.writer.call(vector, f"llvm.x86.avx512bf16.dpbf16ps.{32 * at_once}",
+                                [(vector, total), (pairs, pair), (pairs, part)])
+
     sums = [_parts(body, row, "float", columns, at_once) for row in body.rows("%2", c)]
-    for k, parts in enumerate(b_parts):
-        for m, row in enumerate(a_words):
-            word = lanes.splat("i32", row[k])
-            pair = body.writer.let(f"bitcast <{at_once} x i32> {word} to <{2 * at_once} x bfloat>")
-            for place, part in enumerate(parts):
-                sums[m][place] = body.writer.call(vector, f"llvm.x86.avx512bf16.dpbf16ps.{32 * at_once}", [
-                    (vector, sums[m][place]), (f"<{2 * at_once} x bfloat>", pair), (f"<{2 * at_once} x bfloat>", part)])
+    sums = _added_up(body, sums, a_words, b_parts, (vector, pairs), add)
     return [_joined(body, row, "float", columns, at_once) for row in sums]
 
 
-def _int8_rows(body: Body, a_words: list[list[str]], words: list[str], c: MatrixType, at_once: int, a_signed: bool,
+def _int8_rows(body: Body, a_words: _Words, words: list[str], c: MatrixType, at_once: int, a_signed: bool,
                b_signed: bool) -> list[str]:
     """The instruction multiplies bytes without sign by bytes with sign. An operand of the other sign is moved by 128,
     and what that adds is taken away again: 128 times the sum of the other operand's elements."""
@@ -139,12 +183,12 @@ def _int8_rows(body: Body, a_words: list[list[str]], words: list[str], c: Matrix
     if not a_signed and not b_signed:
         b_parts = [[let(f"xor {vector} {part}, splat (i32 {FLIP})") for part in parts] for parts in b_parts]
         _add_row_sums(body, sums, a_words, at_once)
-    for k, parts in enumerate(b_parts):
-        for m, row in enumerate(a_words):
-            word = lanes.splat("i32", row[k])
-            for place, part in enumerate(parts):
-                unsigned, signed = (part, word) if swapped else (word, part)
-                sums[m][place] = dot(body.writer, sums[m][place], unsigned, signed, at_once)
+
+    def add(total: str, word: str, part: str) -> str:
+        unsigned, signed = (part, lanes.splat("i32", word)) if swapped else (lanes.splat("i32", word), part)
+        return dot(body.writer, total, unsigned, signed, at_once)
+
+    sums = _added_up(body, sums, a_words, b_parts, (vector, vector), add)
     return [_joined(body, row, "i32", columns, at_once) for row in sums]
 
 
@@ -152,7 +196,7 @@ FLIP = 0x80808080 - (1 << 32)
 ONES = 0x01010101
 
 
-def _take_away(body: Body, sums: list[list[str]], b_parts: list[list[str]], at_once: int) -> None:
+def _take_away(body: Body, sums: Sums, b_parts: Sums, at_once: int) -> None:
     """Subtract 128 times the sum of each column of B from every row."""
     vector = f"<{at_once} x i32>"
     for place in range(len(b_parts[0])):
@@ -164,13 +208,13 @@ def _take_away(body: Body, sums: list[list[str]], b_parts: list[list[str]], at_o
             row[place] = body.writer.let(f"sub {vector} {row[place]}, {moved}")
 
 
-def _add_row_sums(body: Body, sums: list[list[str]], a_words: list[list[str]], at_once: int) -> None:
+def _add_row_sums(body: Body, sums: Sums, a: _Words, at_once: int) -> None:
     """Add 128 times the sum of each row of A to it."""
     vector, lanes = f"<{at_once} x i32>", NumberWriter(body.writer, at_once)
-    for row, words in zip(sums, a_words, strict=True):
+    for m, row in enumerate(sums):
         total = "zeroinitializer"
-        for word in words:
-            total = dot(body.writer, total, lanes.splat("i32", word), f"splat (i32 {ONES})", at_once)
+        for k in range(a.count):
+            total = dot(body.writer, total, lanes.splat("i32", a.word(m, k)), f"splat (i32 {ONES})", at_once)
         moved = body.writer.let(f"shl {vector} {total}, splat (i32 7)")
         for place in range(len(row)):
             row[place] = body.writer.let(f"add {vector} {row[place]}, {moved}")
