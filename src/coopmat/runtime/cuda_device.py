@@ -133,10 +133,14 @@ class CudaDevice(Device):
     # --- times --------------------------------------------------------------------------
 
     def timer(self) -> CudaTimer:
-        """Times by the GPU's clock; a buffer twice as large as its last cache empties that."""
+        """Times by the GPU's clock."""
         from coopmat.runtime.cuda_timer import CudaTimer
 
-        return CudaTimer(self.gpu, self.stream(), self.allocate("device", 2 * self.gpu.cache, ALIGNMENT))
+        return CudaTimer([self.flush()])
+
+    def flush(self) -> tuple[Context, CudaStream, Memory]:
+        """The GPU, a stream of it, and a buffer twice as large as its last cache, which empties that."""
+        return self.gpu, self.stream(), self.allocate("device", 2 * self.gpu.cache, ALIGNMENT)
 
     def snapshot(self, memory: Any) -> Restore | None:
         """See :meth:`Device.snapshot`, of memory of the GPU, too."""

@@ -37,20 +37,20 @@ class CudaEvent(Event):
         self.submitted_at = submitted_at
         self.end = end
         self._start = start
-        self._stream = stream
+        self.stream = stream
 
     @property
     @keeps_current
     def is_complete(self) -> bool:
         """Whether the command has ended."""
-        self._stream.context.use()
+        self.stream.context.use()
         return self.end.is_done()
 
     @keeps_current
     def wait(self) -> CudaEvent:
         """Return when the command has ended. LaunchError if it, or one before it in its queue, has failed."""
-        self._stream.context.use()
-        self._stream.reach(self.end)
+        self.stream.context.use()
+        self.stream.reach(self.end)
         return self
 
     @property
@@ -65,7 +65,7 @@ class CudaEvent(Event):
     def started_at(self) -> int:  # type: ignore[override]
         """When it began, in nanoseconds of time.perf_counter_ns."""
         self.wait()
-        return max(clock_of(self._stream.context).time_of(self._start, self.submitted_at), self.submitted_at)
+        return max(clock_of(self.stream.context).time_of(self._start, self.submitted_at), self.submitted_at)
 
     @property
     def ended_at(self) -> int:  # type: ignore[override]
@@ -79,14 +79,14 @@ class _Untimed(CudaEvent):
 
     def __init__(self, stream: Stream, submitted_at: int) -> None:
         self.submitted_at = submitted_at
-        self._stream = stream
+        self.stream = stream
         self._end: Mark | None = None
 
     @property
     def end(self) -> Mark:  # type: ignore[override]
         """A mark behind the launch."""
         if self._end is None:
-            self._end = self._stream.mark()
+            self._end = self.stream.mark()
         return self._end
 
     def _no_times(self) -> LaunchError:
@@ -164,15 +164,18 @@ class CudaStream:
     @keeps_current
     def prepare(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Prepared:
         """See :class:`~coopmat.runtime.streams.Stream`."""
+        return keeps_current(self.ready(kernel, sizes, arguments))
+
+    def ready(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Prepared:
+        """The same, which leaves the GPU's context to the thread. ``is_timed``: whether its event has times."""
         stream = self.stream
         run = self._plan(kernel, sizes, arguments).prepared(arguments, stream)
         if run is None or self.options.diagnose:
-            return lambda: self.launch(kernel, sizes, arguments)
+            return lambda **_: self.launch(kernel, sizes, arguments)
         context = self.context
         is_apart = not any(type(one) is DeviceArray and one.stream is not None for one in arguments)
 
-        @keeps_current
-        def launch() -> Event:
+        def launch(*, is_timed: bool = False) -> Event:
             if stream.is_capturing:
                 stream.taken.append(arguments)
                 run()
@@ -180,7 +183,7 @@ class CudaStream:
             submitted_at = time.perf_counter_ns()
             context.use()
             foreign = () if is_apart else self._follow(arguments)
-            start = stream.mark() if context.times_all else None
+            start = stream.mark() if is_timed or context.times_all else None
             run()
             event = _Untimed(stream, submitted_at) if start is None else CudaEvent(
                 stream, submitted_at, start, stream.mark())

@@ -1,6 +1,8 @@
-"""The timer of NVIDIA's GPUs, by the GPU's own clock."""
+"""The timer of NVIDIA's GPUs, by their own clocks."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,28 +15,40 @@ from coopmat.targets.cuda.host.driver import driver_version
 
 
 class CudaTimer:
-    """See :class:`~coopmat.runtime.timing.Timer`. buffer: memory of the GPU, larger than its last cache."""
+    """See :class:`~coopmat.runtime.timing.Timer`. gpus: each with a stream, and memory that is larger than its last
+    cache."""
 
-    def __init__(self, gpu: Context, stream: Stream, buffer: Memory) -> None:
-        self._gpu, self._stream, self._buffer = gpu, stream, buffer
-        self.note = (f"times are by cuda:{gpu.ordinal}'s clock ({gpu.name}); its frequencies follow load and heat: "
+    def __init__(self, gpus: Sequence[tuple[Context, Stream, Memory]]) -> None:
+        self._gpus = gpus
+        names = " and ".join(f"cuda:{gpu.ordinal}" for gpu, _, _ in gpus)
+        self.note = (f"times are by {names}'s clock ({gpus[0][0].name}); its frequencies follow load and heat: "
                      "compare only times of one run, as ratios")
 
     @cached_property
     def hardware(self) -> str:
-        """The GPU's name, its multiprocessors, and the driver's version."""
-        gpu = self._gpu
-        return f"{gpu.name}, {gpu.multiprocessors} multiprocessors, CUDA {driver_version()}"
+        """The GPUs' names, their multiprocessors, and the driver's version."""
+        found = [f"{gpu.name}, {gpu.multiprocessors} multiprocessors" for gpu, _, _ in self._gpus]
+        return f"{'; '.join(found)}, CUDA {driver_version()}"
 
     def times(self, action: Action, count: int, *, before: Action | None = None, flush: bool = True) -> list[float]:
         """See :class:`~coopmat.runtime.timing.Timer`. All repetitions are submitted at once where they return events;
         what returns something else is waited for, and timed by this machine's clock."""
-        self._gpu.times_all = True
+        self._let_time(True)
         try:
-            return device_times(action, count, before, self._flush if flush else None, self._gpu.wait)
+            return device_times(action, count, before, self._flush if flush else None, self._wait)
         finally:
-            self._gpu.times_all = False
+            self._let_time(False)
+
+    def _let_time(self, is_timed: bool) -> None:
+        for gpu, _, _ in self._gpus:
+            gpu.times_all = is_timed
+
+    def _wait(self) -> None:
+        for gpu, _, _ in self._gpus:
+            gpu.wait()
 
     def _flush(self) -> None:
-        self._stream.fill(self._buffer, np.ones(1, np.uint8), self._buffer.nbytes)
-        self._stream.wait()
+        for _, stream, buffer in self._gpus:
+            stream.fill(buffer, np.ones(1, np.uint8), buffer.nbytes)
+        for _, stream, _ in self._gpus:
+            stream.wait()

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from coopmat.devices import Combination
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.split_options import SplitOptions
-from coopmat.runtime.split_program import SplitProgram, SplitStream
-from coopmat.runtime.streams import Stream
+from coopmat.runtime.split_program import SplitProgram
+from coopmat.runtime.streams import HostStream, Stream
 from coopmat.runtime.timing import Timer, simulation_timer
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
@@ -23,6 +23,7 @@ from coopmat.support.cached import cached_property
 from coopmat.targets.base.device_array import DeviceArray, Memory
 
 if TYPE_CHECKING:
+    from coopmat.runtime.cuda_device import CudaDevice
     from coopmat.targets.cuda.host.peers import PeerMemory
 
 _CUDA = "cuda:"
@@ -107,16 +108,27 @@ class SplitDevice(Device):
         raise refusal or LaunchError(f"its memory is on none of {self.name}")
 
     def allocate(self, kind: Literal["device", "host", "shared"], nbytes: int, alignment: int) -> Memory:
-        """Zeroed memory: of the first GPU, or of the host where not all are GPUs."""
-        if self.are_gpus:
-            return self.devices[0].allocate(kind, nbytes, alignment)
-        return super().allocate(kind, nbytes, alignment)
+        """Zeroed memory: of the host where not all are GPUs. Each GPU has a piece of what is large, and the first one
+        what is small."""
+        if not self.are_gpus:
+            return super().allocate(kind, nbytes, alignment)
+        if kind == "device":
+            from coopmat.targets.cuda.host.spread import SpreadMemory, can_spread
+
+            contexts = list(self.peers.contexts.values())
+            if can_spread(contexts, nbytes):
+                return SpreadMemory(contexts, nbytes, alignment).device_array(nbytes)
+        return self.devices[0].allocate(kind, nbytes, alignment)
 
     def stream(self, handle: int | None = None) -> Stream:
         """What a queue submits its commands to."""
         if handle is not None:
             return super().stream(handle)
-        return SplitStream(self)
+        if self.are_gpus:
+            from coopmat.runtime.split_gpus import GpusStream  # imported late: it loads what launches on GPUs
+
+            return GpusStream(self)
+        return HostStream(self)
 
     # --- programs -----------------------------------------------------------------------
 
@@ -130,7 +142,11 @@ class SplitDevice(Device):
         return program.explanation()
 
     def timer(self) -> Timer:
-        """Times by this machine's clock."""
+        """Times by the GPUs' clocks, or where not all are GPUs, by this machine's."""
+        if self.are_gpus:
+            from coopmat.runtime.cuda_timer import CudaTimer
+
+            return CudaTimer([cast("CudaDevice", one).flush() for one in self.devices])
         return simulation_timer(self.name)
 
 

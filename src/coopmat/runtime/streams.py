@@ -13,7 +13,7 @@ from coopmat.support.unwritten import copied
 from coopmat.targets.base.device_array import Memory
 
 Sizes = tuple[int, ...]
-Prepared = Callable[[], Event]
+Prepared = Callable[..., Event]
 """Launches a kernel with the arguments that it was prepared with."""
 
 

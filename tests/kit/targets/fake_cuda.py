@@ -61,6 +61,16 @@ class CUmemLocation:
     type, id = "", 0
 
 
+class CUmemAllocationProp:
+    """What memory to be mapped is; and who may reach it."""
+
+    def __init__(self) -> None:
+        self.type, self.flags, self.location = "", "", CUmemLocation()
+
+
+CUmemAccessDesc = CUmemAllocationProp
+
+
 class CUlaunchConfig:
     """What a launch needs, as its attributes."""
 
@@ -159,7 +169,9 @@ class FakeDriver(ModuleType):
     """See above. kernels: the functions by their symbols. calls: the names of what was called. gpus: how many."""
 
     CUresult, CUstream, CUmemLocation = CUresult, CUstream, CUmemLocation
+    CUmemAllocationProp, CUmemAccessDesc = CUmemAllocationProp, CUmemAccessDesc
     CUmemLocationType, CUlaunchAttributeID = _Names(), _Names()
+    CUmemAllocationType, CUmemAllocationGranularity_flags, CUmemAccess_flags = _Names(), _Names(), _Names()
     CUlaunchConfig, CUlaunchAttribute = CUlaunchConfig, CUlaunchAttribute
     CUdevice_attribute, CUfunction_attribute, CUpointer_attribute = _Names(), _Names(), _Names()
     CUjit_option, CUjitInputType, CUstreamCaptureMode = _Names(), _Names(), _Names()
@@ -170,8 +182,9 @@ class FakeDriver(ModuleType):
                   "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 232448, "MAX_THREADS_PER_BLOCK": 1024,
                   "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535,
                   "L2_CACHE_SIZE": 1 << 16, "NUM_REGS": 24, "LOCAL_SIZE_BYTES": 0, "SHARED_SIZE_BYTES": 0,
-                  "CONCURRENT_MANAGED_ACCESS": 1}
+                  "CONCURRENT_MANAGED_ACCESS": 1, "VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED": 1}
     MEMORY = 1 << 30
+    GRANULARITY = 4096
 
     def __init__(self, gpus: int = 1) -> None:
         super().__init__("cuda.bindings.driver")
@@ -182,6 +195,7 @@ class FakeDriver(ModuleType):
         self.clock = 0.0  # ms
         self.device = 0  # of the current context
         self._memory: dict[int, tuple[np.ndarray, int]] = {}
+        self.mapped: dict[int, dict[int, tuple[int, int]]] = {}  # address → offset → bytes and GPU of a piece
         self._streams: dict[int, list[Callable[[], None]]] = {LEGACY: []}
         self._captured: dict[int, list[Callable[[], None]]] = {}
 
@@ -255,6 +269,45 @@ class FakeDriver(ModuleType):
     def cuMemAllocManaged(self, nbytes: int, flags: int) -> tuple:
         return self._allocate(nbytes)
 
+    # Memory at addresses that are reserved: all of it is there from the beginning, and what is not mapped is seen.
+
+    def cuMemGetAllocationGranularity(self, properties: CUmemAllocationProp, way: str) -> tuple:
+        return CUresult.CUDA_SUCCESS, self.GRANULARITY
+
+    def cuMemAddressReserve(self, nbytes: int, alignment: int, address: int, flags: int) -> tuple:
+        status, found = self._allocate(nbytes)
+        self.mapped[found] = {}
+        return status, found
+
+    def cuMemCreate(self, nbytes: int, properties: CUmemAllocationProp, flags: int) -> tuple:
+        assert nbytes % self.GRANULARITY == 0
+        return CUresult.CUDA_SUCCESS, (nbytes, int(properties.location.id))
+
+    def cuMemMap(self, address: int, nbytes: int, offset: int, handle: tuple[int, int], flags: int) -> tuple:
+        start = max(one for one in self.mapped if one <= address)
+        assert handle[0] == nbytes
+        self.mapped[start][address - start] = handle
+        return (CUresult.CUDA_SUCCESS,)
+
+    def cuMemRelease(self, handle: tuple[int, int]) -> tuple:
+        return (CUresult.CUDA_SUCCESS,)
+
+    def cuMemSetAccess(self, address: int, nbytes: int, given: list[CUmemAccessDesc], count: int) -> tuple:
+        assert count == len(given) == self.gpus
+        assert sum(size for size, _ in self.mapped[address].values()) == nbytes
+        return (CUresult.CUDA_SUCCESS,)
+
+    def cuMemUnmap(self, address: int, nbytes: int) -> tuple:
+        start = max((one for one in self.mapped if one <= address), default=None)
+        if start is not None:  # a driver of an earlier test may have mapped it
+            assert self.mapped[start].pop(address - start)[0] == nbytes
+        return (CUresult.CUDA_SUCCESS,)
+
+    def cuMemAddressFree(self, address: int, nbytes: int) -> tuple:
+        assert not self.mapped.pop(address, None)
+        self._memory.pop(address, None)
+        return (CUresult.CUDA_SUCCESS,)
+
     def cuMemAllocAsync(self, nbytes: int, stream: int) -> tuple:
         return self._allocate(nbytes)
 
@@ -289,6 +342,15 @@ class FakeDriver(ModuleType):
 
     def cuMemcpyAsync(self, target: int, source: int, nbytes: int, stream: int) -> tuple:
         return self._submit(stream, lambda: ctypes.memmove(target, source, nbytes))
+
+    def cuMemcpy(self, target: int, source: int, nbytes: int) -> tuple:
+        return self.cuMemcpyDtoH(target, source, nbytes)
+
+    def cuDeviceCanAccessPeer(self, device: int, other: int) -> tuple:
+        return CUresult.CUDA_SUCCESS, int(device != other)
+
+    def cuCtxEnablePeerAccess(self, context: int, flags: int) -> tuple:
+        return (CUresult.CUDA_SUCCESS,)
 
     def cuMemcpyHtoDAsync(self, target: int, source: int, nbytes: int, stream: int) -> tuple:
         content = ctypes.string_at(source, nbytes)  # of pageable memory, when it returns

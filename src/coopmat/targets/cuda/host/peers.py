@@ -1,13 +1,15 @@
 """Several GPUs of one machine that work on each other's memory, through the driver's peer access.
 
-What a kernel writes stays where it is, and all GPUs write there; what it only reads is copied to each GPU once, and
-kept until a launch of these GPUs, or torch by its own count, has changed it.
+What a kernel writes stays where it is, and all GPUs write there. What it only reads is copied to each GPU, and kept
+until a command of these GPUs, or torch by its own count, has changed it. Memory that is spread over the GPUs is read
+where it is at first: it is copied for a kernel that reads it again and again, when it is read a second time, and when
+that is wanted.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,21 +18,28 @@ from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.cuda.host.allocations import ALIGNMENT, Allocation
 from coopmat.targets.cuda.host.context import Context, keeps_current
 from coopmat.targets.cuda.host.driver import call, started
+from coopmat.targets.cuda.host.spread import SpreadMemory
 
 _ENABLED = "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"
 _NO_VERSION = -1
 
 
 @dataclass
-class _Replica:
-    """Memory of one GPU, copied to another. owner: of the original, as the program gave it; version: of its content, as
-    the owner counts."""
+class _Read:
+    """Memory that a GPU reads. owner: as the program gave it; version: of its content, as the owner counts; readings
+    since the content changed; copy: of the content, if ``is_copied``, for the GPU."""
 
     owner: weakref.ref[Any]
-    version: int
     start: int
     end: int
-    copy: DeviceArray
+    version: int = _NO_VERSION
+    readings: int = 0
+    copy: DeviceArray | None = None
+    is_copied: bool = False
+
+    def changed(self) -> None:
+        """Note that the content is another one now."""
+        self.readings, self.is_copied = 0, False
 
 
 class PeerMemory:
@@ -39,59 +48,88 @@ class PeerMemory:
     @keeps_current
     def __init__(self, contexts: Sequence[Context]) -> None:
         self.contexts = {context.ordinal: context for context in contexts}
-        self._replicas: dict[tuple[int, int, int], _Replica] = {}
+        self._reads: dict[tuple[int, int, int], _Read] = {}
         for one in self.contexts.values():
             for other in self.contexts.values():
                 if one is not other:
                     _let_reach(one, other)
 
-    @keeps_current
-    def arguments(self, given: Sequence[Any], ordinal: int, written: Container[int]) -> list[Any]:
-        """The arguments of a launch, as one of the GPUs takes them; ``written``: the positions of those that it may
-        write. What others have submitted before is done when this returns."""
-        return [self._argument(one, ordinal, is_written=place in written) if isinstance(one, DeviceArray) else one
-                for place, one in enumerate(given)]
+    def arguments(self, given: Sequence[Any], ordinal: int, written: Container[int], *, is_reused: bool) -> list[Any]:
+        """The arguments of a launch, as one of the GPUs takes them. ``written``: the positions of those that it may
+        write; ``is_reused``: whether it reads the others more than once."""
+        return [self.at(one, ordinal, self.address(one, ordinal, place in written, is_reused))
+                if isinstance(one, DeviceArray) else one for place, one in enumerate(given)]
 
-    def _argument(self, array: DeviceArray, ordinal: int, *, is_written: bool) -> DeviceArray:
-        if array.device == ordinal:
+    def at(self, array: DeviceArray, ordinal: int, address: int) -> DeviceArray:
+        """An array, as one of the GPUs finds it at an address."""
+        if array.device == ordinal and array.address == address:
             return array
-        address = array.address if is_written or not array.nbytes else self._copy(array, ordinal).address
         return DeviceArray(address, array.shape, array.dtype, is_read_only=array.is_read_only, device=ordinal,
                            owner=array.owner)
 
-    def _copy(self, array: DeviceArray, ordinal: int) -> DeviceArray:
-        """What is kept of memory on another GPU, or a new copy."""
-        key = array.address, array.nbytes, ordinal
-        version = getattr(array.owner, "_version", _NO_VERSION)
-        known = self._replicas.get(key)
-        if known is not None and known.owner() is array.owner and known.version == version:
-            return known.copy
-        source, target = self.contexts[array.device or 0], self.contexts[ordinal]
-        copy = known.copy if known is not None else Allocation(target, "device", array.nbytes, ALIGNMENT).device_array(
-            array.nbytes)
-        source.wait()
-        target.use()
-        call("cuMemcpy", copy.address, array.address, array.nbytes, what=f"a copy from cuda:{source.ordinal} to "
-             f"cuda:{target.ordinal}")
-        target.wait()
-        try:
-            self._replicas[key] = _Replica(weakref.ref(array.owner), version, array.address,
-                                           array.address + array.nbytes, copy)
-        except TypeError:
-            self._replicas.pop(key, None)  # nobody can tell when the memory is somebody else's: copied each time
-        return copy
+    def address(self, array: DeviceArray, ordinal: int, is_written: bool, is_reused: bool) -> int:
+        """Where one of the GPUs finds memory: where it is, or in a copy."""
+        is_spread = isinstance(array.owner, SpreadMemory)
+        if is_written or (array.device == ordinal and not is_spread) or not array.nbytes:
+            return array.address
+        known = self._known(array, ordinal)
+        if known is None:
+            return array.address
+        known.readings += 1
+        if known.readings == 1 and is_spread and not is_reused:
+            return array.address
+        if not known.is_copied:
+            self._copy(array, known, ordinal)
+        assert known.copy is not None
+        return known.copy.address
+
+    def _known(self, array: DeviceArray, ordinal: int) -> _Read | None:
+        """What is known of memory that a GPU reads; None where nobody can tell when it is somebody else's."""
+        key, owner = (array.address, array.nbytes, ordinal), array.owner
+        version = getattr(owner, "_version", _NO_VERSION)
+        known = self._reads.get(key)
+        if known is None or known.owner() is not owner:
+            try:
+                known = _Read(weakref.ref(owner), array.address, array.address + array.nbytes)
+            except TypeError:
+                return None
+            self._reads[key] = known
+        if known.version != version:
+            known.version = version
+            known.changed()
+        return known
 
     @keeps_current
-    def wait(self, given: Sequence[Any]) -> None:
-        """Return when the GPUs whose memory is among the arguments have done what was submitted to them."""
-        for ordinal in dict.fromkeys(one.device for one in given if isinstance(one, DeviceArray)):
-            self.contexts[ordinal or 0].wait()
+    def _copy(self, array: DeviceArray, known: _Read, ordinal: int) -> None:
+        """Copy memory to a GPU, when everything that was submitted has been done."""
+        target = self.contexts[ordinal]
+        for context in self.contexts.values():
+            context.wait()
+        if known.copy is None:
+            known.copy = Allocation(target, "device", array.nbytes, ALIGNMENT).device_array(array.nbytes)
+        target.use()
+        call("cuMemcpy", known.copy.address, array.address, array.nbytes, what=f"a copy to cuda:{ordinal}")
+        target.wait()
+        known.is_copied = True
 
-    def changed(self, given: Sequence[Any]) -> None:
-        """Forget the copies of memory that has been written."""
+    def wanted(self, array: DeviceArray) -> None:
+        """Have each GPU read memory in a copy, from its next reading on; it has been written by somebody else."""
+        self.changed([array])
+        for ordinal in self.contexts:
+            known = self._known(array, ordinal)
+            if known is not None:
+                known.readings = 1
+
+    def changed(self, given: Iterable[Any]) -> None:
+        """Note that memory has been written."""
+        if not self._reads:
+            return
         spans = [(one.address, one.address + one.nbytes) for one in given if isinstance(one, DeviceArray)]
-        self._replicas = {key: one for key, one in self._replicas.items() if one.owner() is not None and not any(
-            one.start < end and start < one.end for start, end in spans)}
+        for key, one in list(self._reads.items()):
+            if one.owner() is None:
+                del self._reads[key]
+            elif any(one.start < end and start < one.end for start, end in spans):
+                one.changed()
 
 
 def _let_reach(one: Context, other: Context) -> None:

@@ -31,6 +31,7 @@ class Mark:
         try:
             self.handle = idle.pop()
         except IndexError:
+            context.use()
             self.handle = call("cuEventCreate", 0)
 
     def is_done(self) -> bool:
@@ -87,7 +88,9 @@ class Stream:
 
     def wait_for(self, mark: Mark) -> None:
         """What is submitted from now on comes after a mark in another stream."""
-        call("cuStreamWaitEvent", self.handle, mark.handle, 0)
+        status, = bindings().cuStreamWaitEvent(self.handle, mark.handle, 0)
+        if status:
+            raise failure(status, "cuStreamWaitEvent")
 
     def follow(self, other: int) -> None:
         """What is submitted from now on comes after everything in the stream of another library."""
