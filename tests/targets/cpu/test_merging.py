@@ -123,6 +123,17 @@ FORMS = {
     "stored by columns": ({"STORE": "coop_mat_store(C + c * N + r, s, COLUMN, N);"}, lambda a, b, c, bias: (a @ b).T),
     "axes the other way": ({"PLACE": "size_t r = get_group_id(0) * 16, c = get_group_id(1) * 16;"},
                            lambda a, b, c, bias: a @ b),
+    "K in parts": ({"LOOP": USUAL["LOOP"].replace("(int k = 0; k < K;", "(int o = 0; o < K; o += 128)"
+                                                   " for (int k = o; k < o + 128;")},
+                   lambda a, b, c, bias: a @ b),
+    "a product behind the loop": (
+        {"LOOP": USUAL["LOOP"].replace("for (int k = 0; k < K", "int k; for (k = 0; k < K - 64")
+         + USUAL["LOOP"][USUAL["LOOP"].index("{"):]}, lambda a, b, c, bias: a @ b),
+    "the loop goes on in another": (
+        {"LOOP": USUAL["LOOP"].replace("for (int k = 0; k < K", "int k; for (k = 0; k < K - 128")
+         + USUAL["LOOP"].replace("int k = 0", "")}, lambda a, b, c, bias: a @ b),
+    "a loop that an argument ends": ({"LOOP": USUAL["LOOP"].replace("15);", "15); if (N == 128) break;")},
+                                     lambda a, b, c, bias: a[:, :64] @ b[:64]),
     "an early return": ({"PLACE": USUAL["PLACE"] + "if (r >= 64) return;"},
                         lambda a, b, c, bias: np.where(np.arange(N)[:, None] < 64, a @ b, c)),
 }
@@ -151,6 +162,37 @@ def test_forms(form: str, scope: str, items: int, monkeypatch: pytest.MonkeyPatc
         np.testing.assert_array_equal(out, wanted, merge)
     if form == "C is added to":
         assert "4 x 4 neighbouring work-groups are one" in "\n".join(device.explanation(kernel.program.load(device)))
+
+
+ROWS_APART = {
+    "work-groups along z": "size_t h = get_group_id(2);",
+    "rounds": "for (int h = 0; h < 2; h++)",
+    "rounds downwards": "for (int o = 0, h = 1; o < 2; o++, h = 1 - o)",
+}
+"""What two halves of the rows are; each has three tiles, no whole number of blocks."""
+
+
+@pytest.mark.parametrize("form", ROWS_APART)
+def test_blocks_end_where_the_next_ones_begin(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a block reaches beyond its own work-groups belongs to others, and is added up only once."""
+    source = PRELUDE
+    changed = {"PLACE": ROWS_APART[form] + " { size_t r = h * 48 + get_group_id(1) * 16, c = get_group_id(0) * 16;",
+               "SCOPE_SCOPE": "SCOPE_SUBGROUP", "START": "coop_mat_load(C + r * N + c, ROW, N)",
+               "STORE": USUAL["STORE"] + "}"}
+    for name, text in (USUAL | changed).items():
+        source = source.replace(name, text, 1)
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (96, K)).astype(np.int8), rng.integers(-128, 128, (K, 96)).astype(np.int8)
+    c = rng.integers(-999, 999, (96, 96)).astype(np.int32)
+    for merge in ("2x4", "4x4"):
+        monkeypatch.setenv(VARIABLE, merge)
+        device, out = cm.device("cpu"), c.copy()
+        program = cm.build(source, f"-DTURN=_{merge}", device=device)
+        cm.Queue(device).enqueue(program.kernel("k"), (96, 3, 2 if "z" in form else 1), (16, 1, 1), a, b, out,
+                                 np.zeros(96, np.int32), 96, K).wait()
+        np.testing.assert_array_equal(out, a.astype(np.int32) @ b.astype(np.int32) + c)
+    if form != "rounds downwards":  # of which it is not known that they end at the first row
+        assert "neighbouring work-groups are one" in "\n".join(device.explanation(program.load(device)))
 
 
 def test_strips_are_those_of_the_launch() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
-from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.edit.functions import FunctionEditor, targets
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
@@ -225,6 +225,8 @@ class _K:
         if len(classes) != 1 or any(one.opcode == Op.LoopMerge and block.label != self.header
                                     for block in self.body for one in block.instructions[-2:-1]):
             return None
+        if not self._leaves_at_header() or self._is_asked_later():
+            return None
         k, = classes
         allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, Op.Phi)
         if any(row.opcode not in allowed for row in rows) or not all(self._adds_up(row) for row in products):
@@ -238,6 +240,20 @@ class _K:
             return None
         others = [row for row in self.matrices.products if row not in products]
         return None if any(dimensions.find((row.words[0], 1)) == k for row in others) else k
+
+    def _leaves_at_header(self) -> bool:
+        """Whether no round ends the loop in the middle."""
+        inside = {block.label for block in self.body}
+        return all(inside.issuperset(targets(block)) for block in self.body if block.label != self.header)
+
+    def _is_asked_later(self) -> bool:
+        """Whether something behind the loop depends on how often it has run."""
+        atom = Atom("round", self.header)
+        indices = self.matrices.indices
+        inside = {id(row) for block in self.body for row in block.instructions}
+        return any(atom in access.line.atoms | access.along.atoms for access in self.matrices.accesses
+                   if id(access.row) not in inside) or any(
+                       atom in counter.start.atoms | counter.limit.atoms for counter in indices.counters.values())
 
     def _concerns(self, row: Instruction) -> bool:
         return row.opcode in STORES or (row.result_id is not None and self.matrices.kind(row.result_id) is not None)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
-from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph
+from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph, targets
 from coopmat.spirv.grammar import BuiltIn, Decoration, Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
@@ -19,6 +19,7 @@ from coopmat.spirv.module.instruction import Instruction
 ADDRESS_BITS = 64
 CHAINS_OF_ELEMENTS = (Op.PtrAccessChain, Op.InBoundsPtrAccessChain)
 _SAME = frozenset({Op.CopyObject, Op.Bitcast})
+_EFFECTS = ("OpCooperativeMatrix", "OpStore", "OpAtomic", "OpFunctionCall", "OpCopyMemory", "OpControlBarrier")
 
 
 @dataclass(frozen=True)
@@ -329,7 +330,10 @@ class Indices:
         return True
 
     def _counter(self, header: Block) -> Counter | None:
-        """The loop of a header, if it counts up to a limit."""
+        """The loop of a header, if it counts up to a limit, and does in the header nothing but that: what stands there
+        is done once more than there are rounds."""
+        if header.label in targets(header) or any(row.name.startswith(_EFFECTS) for row in header.instructions):
+            return None
         end, merge = header.terminator, header.instructions[-2]
         if end.opcode != Op.BranchConditional or merge.words[0] not in end.words[1:3]:
             return None

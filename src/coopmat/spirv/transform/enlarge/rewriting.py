@@ -107,21 +107,37 @@ class Rewriting:
         return value.replaced(atoms)
 
     def _end(self, access: Access, dimension: int) -> Polynomial:
-        """The end of what all work-groups that are merged, or follow each other there, and all rounds of loops reach in
-        a dimension."""
+        """Where ends what an access may touch in a dimension. Along which work-groups or rounds were put together, that
+        is the last element of these: not each block is whole, and what follows is somebody else's. Elsewhere it is the
+        last one of all work-groups and rounds, which is one number for the launch."""
         kind = self.matrices.kind(access.matrix)
         assert kind is not None
-        one, start = Polynomial.constant(1), access.start(dimension)
-        last = {Atom("group", axis): Polynomial.atom("groups", axis) - one
-                for axis, factor in enumerate(self.factors) if factor > 1 or _grows(start, Atom("group", axis))}
-        last |= {Atom("round", header): Polynomial.atom("rounds", header) - one for header in self.indices.counters}
+        start, along = access.start(dimension), self._put_together(access, dimension)
+        moving = [along] if along is not None else [atom for atom in start.atoms if self._moves(atom, access)]
         extent = (kind.rows, kind.columns)[dimension]
         if repeats(self.matrices, access, dimension):  # there are as many lines as anybody wants
             extent = list(grown(self.matrices, self.growth, self.factors, self.rounds, access.matrix))[dimension]
-        end = start.replaced(last) + Polynomial.constant(extent)
+        end = start.replaced({atom: farthest for atom in moving if (farthest := _farthest(start, atom)) is not None})
+        end += Polynomial.constant(extent)
         self.conditions[Condition(end, 0, MOST)] = None
         self.conditions[Condition(start, 0, MOST)] = None
         return end
+
+    def _put_together(self, access: Access, dimension: int) -> Atom | None:
+        """What was put together along a dimension: the work-groups of an axis, or the rounds of a loop."""
+        one = self.matrices.dimensions.find((access.matrix, dimension))
+        if one in self.growth.axes:
+            axis = self.growth.axes[one]
+            return Atom("group", axis) if self.factors[axis] > 1 else None
+        header = self.growth.loops.get(one)
+        return Atom("round", header) if header is not None and header in self.rounds else None
+
+    def _moves(self, atom: Atom, access: Access) -> bool:
+        """Whether an atom is a position of a work-group, or the number of a round in which an access is."""
+        if atom.kind == "round" and atom.number in self.indices.counters:
+            return any(row is access.row for block in self.indices.blocks_of_loop(atom.number)
+                       for row in block.instructions)
+        return atom.kind == "group"
 
     # --- numbers ----------------------------------------------------------------------------
 
@@ -220,6 +236,12 @@ class Rewriting:
         header.instructions[:0] = rows
 
 
-def _grows(value: Polynomial, atom: Atom) -> bool:
-    """Whether a value is so many times a number, which is not negative, and what does not depend on it."""
-    return all(monomial == (atom,) and factor > 0 for monomial, factor in value.terms if atom in monomial)
+def _farthest(value: Polynomial, atom: Atom) -> Polynomial | None:
+    """What an atom is where a value is largest: the last position or round, or the first; None if that depends on other
+    things."""
+    factor = value.coefficient(atom)
+    if factor is None or factor.known is None:
+        return None
+    if factor.known < 0:
+        return Polynomial()
+    return Polynomial.atom(f"{atom.kind}s", atom.number) - Polynomial.constant(1)
