@@ -54,6 +54,7 @@ from coopmat.spirv.tables.operands import (
     SourceLanguage,
     StorageClass,
     TensorAddressingOperands,
+    TensorClampMode,
 )
 
 __all__ = [
@@ -67,8 +68,8 @@ __all__ = [
     "LinkageType", "LoadCacheControl", "LoopControl", "Mask", "MatrixMultiplyAccumulateOperands",
     "MemoryAccess", "MemoryModel", "MemorySemantics", "Op", "OperandSpec", "PackedVectorFormat",
     "Requirements", "Row", "Scope", "SelectionControl", "SourceLanguage", "StorageClass",
-    "StoreCacheControl", "TensorAddressingOperands", "extended_names", "extended_numbers", "extended_operands",
-    "instruction", "operands_of", "parameters", "requirements",
+    "StoreCacheControl", "TensorAddressingOperands", "TensorClampMode", "extended_names", "extended_numbers",
+    "extended_operands", "instruction", "operands_of", "parameters", "requirements",
 ]
 
 MAGIC = 0x07230203

@@ -32,7 +32,7 @@ def test_devices_and_doctor(cache: Path) -> None:
     assert rows["Vulkan"] == {"name": "Vulkan", "state": "ok", "text": "1 device"}
     assert "llvmpipe" in rows["vulkan:0"]["text"]
     assert "sub-groups of 8" in rows["vulkan:0 limits"]["text"]
-    assert "not shaderBFloat16" in rows["vulkan:0 features"]["text"]
+    assert "not cooperativeMatrixTensorAddressing" in rows["vulkan:0 features"]["text"]
     assert "sint8 sint8 sint32 sint32 8x8x8" in rows["vulkan:0 matrices"]["text"]
 
 

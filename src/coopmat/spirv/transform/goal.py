@@ -37,7 +37,7 @@ class MatrixSupport:
     name: in messages. combinations: those of sub-group scope; ``any_combination``: every one instead. extensions:
     those of :data:`EXTENSIONS` that it has. sub_group_size: that of kernels which require none. moves: how data go
     from one work-item to another. work_group_items: the most of a work-group, for which there is local memory where
-    data go that way.
+    data go that way. work_groups: the combinations of work-group scope.
     """
 
     name: str
@@ -47,6 +47,7 @@ class MatrixSupport:
     sub_group_size: int = 16
     moves: Moves = "khr"
     work_group_items: int = 1024
+    work_groups: tuple[Combination, ...] = ()
 
     def supports(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int) -> bool:
         """Whether it has ``D = A*B + C`` of these types and sizes."""

@@ -43,7 +43,7 @@ ROW_MAJOR: Layouts = (0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class MatrixProbe:
-    """One product ``D = A1*B1 + (A0*B0 + C)`` of a sub-group.
+    """One product ``D = A1*B1 + (A0*B0 + C)`` of a sub-group, or of a work-group (``scope``).
 
     types: of A, B, C and D. sizes: M, N and K. layouts: those that A, B, C and D are loaded and stored with, as SPIR-V
     numbers them. saturating: the products saturate, which these numbers never need.
@@ -56,6 +56,7 @@ class MatrixProbe:
     saturating: bool = False
     requires_size: bool = field(default=True)
     """Whether the kernel says which size its sub-groups have."""
+    scope: Scope = Scope.Subgroup
 
     @property
     def is_possible(self) -> bool:
@@ -84,7 +85,7 @@ class MatrixProbe:
         long = made.type_int(64)
         uses = (CooperativeMatrixUse.MatrixAKHR, CooperativeMatrixUse.MatrixBKHR,
                 CooperativeMatrixUse.MatrixAccumulatorKHR, CooperativeMatrixUse.MatrixAccumulatorKHR)
-        kinds = [made.type_cooperative_matrix(component, Scope.Subgroup, *shape, use)
+        kinds = [made.type_cooperative_matrix(component, self.scope, *shape, use)
                  for component, shape, use in zip(components, self.shapes, uses, strict=True)]
         layouts = [made.constant(made.type_int(32), layout) for layout in self.layouts]
         void = made.type_void()

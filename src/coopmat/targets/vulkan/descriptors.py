@@ -150,7 +150,7 @@ class DescriptorPlan(Plan):
         """Submit the shader; the sizes of buffers, which follow the arguments, are the descriptors' own."""
         return super().launch(arguments[:len(self.slots)])
 
-    def _pipeline(self, arguments: Sequence[Any]) -> Pipeline:
+    def _pipeline(self, arguments: Sequence[Any], words: Sequence[bytes | int]) -> Pipeline:
         if self._made_pipeline is None:
             self._made_pipeline = self._made({})
         return self._made_pipeline
@@ -161,8 +161,9 @@ class DescriptorPlan(Plan):
     def _set_layouts(self) -> Sequence[int]:
         return self.layouts.handles
 
-    def _submitted(self, pipeline: Pipeline, words: list[bytes | int], shared: Shared | None, printed: int,
-                   arguments: Sequence[Any]) -> Ticket:
+    def _submitted(self, words: list[bytes | int], shared: Shared | None, printed: int, arguments: Sequence[Any]
+                   ) -> Ticket:
+        pipeline = self._pipeline(arguments, words)
         block = bytes(self._block(words, printed))
         sets = _Sets(self.layouts)
         for place, (slot, argument) in enumerate(zip(self.slots, arguments, strict=True)):

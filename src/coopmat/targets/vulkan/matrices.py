@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coopmat.devices import Combination
 from coopmat.diagnostics import Error
-from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
-from coopmat.spirv.grammar import Capability
+from coopmat.spirv.analysis.matrix_uses import possible_formats, required_matrix_uses
+from coopmat.spirv.grammar import Capability, CooperativeMatrixUse, Scope
 from coopmat.spirv.module import Module
 from coopmat.support.cache import find_cache, key
 from coopmat.targets.base.children import Ending, answers
@@ -50,6 +50,7 @@ class Job:
     number: int
     probe: MatrixProbe
     combination: Combination
+    work_items: int
 
 
 class Matrices:
@@ -74,17 +75,48 @@ class Matrices:
             rows = [one.row for one in self.verdicts(rows, sub_group_size) if one.is_right]
         return tuple(combination for row in rows if (combination := row.combination()) is not None)
 
+    def usable_by_work_groups(self, module: Module, work_items: int, sub_group_size: int) -> tuple[Combination, ...]:
+        """Those of work-groups of so many work-items; kernels have their own sizes, of which the driver takes multiples
+        of something."""
+        rows = list(dict.fromkeys(self._of_work_groups(module, work_items)))
+        if self.probes:
+            rows = [one.row for one in self.verdicts(rows, sub_group_size) if one.is_right]
+        return tuple(combination for row in rows if (combination := row.combination()) is not None)
+
     def _flexible(self, module: Module) -> Iterator[MatrixRow]:
         """Rows with the sizes of a module's matrices, where the driver takes multiples of something."""
-        if not self.facts.flexible:
+        uses = required_matrix_uses(module).operations if self.facts.flexible else ()
+        sizes = [(use.m, use.n, use.k) for use in uses if use.scope == Scope.Subgroup]
+        for row in self._rows_of("sub-group"):
+            for size in sizes:
+                if self._takes(row, size):
+                    yield MatrixRow(row.types, size)
+
+    def _of_work_groups(self, module: Module, work_items: int) -> Iterator[MatrixRow]:
+        """The rows for a module's products of work-groups, and for its matrices that are in none."""
+        rows = [row for row in self._rows_of("work-group") if row.invocations == work_items]
+        if not rows:
             return
+        uses = required_matrix_uses(module)
+        products = [use for use in uses.operations if use.scope == Scope.Workgroup]
+        others = [kind for kind in uses.matrices
+                  if kind.is_of_work_group and kind.use == CooperativeMatrixUse.MatrixAccumulatorKHR]
+        for row in rows:
+            sizes = [(use.m, use.n, use.k) for use in products if row.types in set(use.choices())]
+            sizes += [(kind.rows, kind.columns, row.sizes[2]) for kind in others
+                      if row.types[3] in possible_formats(kind)]
+            for size in sizes:
+                if self._takes(row, size):
+                    yield replace(row, sizes=size)
+
+    def _rows_of(self, scope: str) -> Iterator[MatrixRow]:
+        return (row for row in self.facts.flexible
+                if row.scope == scope and not row.saturating and row.combination() is not None)
+
+    def _takes(self, row: MatrixRow, sizes: tuple[int, int, int]) -> bool:
+        """Whether sizes are multiples of those of a flexible row."""
         most = self.facts.limits.get("cooperativeMatrixFlexibleDimensionsMaxDimension", 0)
-        sizes = list(_sizes(module))
-        for row in self.facts.flexible:
-            if row.scope == "sub-group" and not row.saturating and row.combination() is not None:
-                for size in sizes:
-                    if all(one % step == 0 and one <= most for one, step in zip(size, row.sizes, strict=True)):
-                        yield MatrixRow(row.types, size)
+        return all(one % step == 0 and one <= most for one, step in zip(sizes, row.sizes, strict=True))
 
     def verdicts(self, rows: Sequence[MatrixRow], sub_group_size: int) -> list[Verdict]:
         """What came of trying rows: what is not known yet is tried now."""
@@ -112,7 +144,9 @@ class Matrices:
         """The product that shows whether a row works."""
         combination = row.combination()
         assert combination is not None
-        return Job(self.number, MatrixProbe(row.types, row.sizes, layouts, sub_group_size), combination)
+        scope = Scope.Workgroup if row.scope == "work-group" else Scope.Subgroup
+        probe = MatrixProbe(row.types, row.sizes, layouts, sub_group_size, scope=scope)
+        return Job(self.number, probe, combination, row.invocations or sub_group_size)
 
 
 class Believed(Matrices):
@@ -123,6 +157,10 @@ class Believed(Matrices):
         self._combination = combination
 
     def usable(self, module: Module, sub_group_size: int) -> tuple[Combination, ...]:
+        """The combination."""
+        return (self._combination,)
+
+    def usable_by_work_groups(self, module: Module, work_items: int, sub_group_size: int) -> tuple[Combination, ...]:
         """The combination."""
         return (self._combination,)
 
@@ -139,7 +177,7 @@ def computed(job: Job) -> bool:
     program = VulkanProgram(job.probe.module(), job.number, VulkanOptions(timeout=SECONDS),
                             matrices=Believed(job.number, facts, job.combination))
     arguments: list[Any] = list(job.probe.arguments())
-    size = (job.probe.sub_group_size,)
+    size = (job.work_items,)
     program.launch(KERNEL, size, size, arguments)
     return job.probe.is_right(arguments)
 
@@ -159,9 +197,3 @@ def _text(found: bool | Ending | Exception) -> str:
     if isinstance(found, Exception):
         return str(found)
     return RIGHT if found else WRONG
-
-
-def _sizes(module: Module) -> Iterator[tuple[int, int, int]]:
-    """M, N and K of a module's products."""
-    for one in required_matrix_uses(module).operations:
-        yield one.m, one.n, one.k

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from coopmat.devices import Combination
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.analysis.places import reachable_instructions
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
 from coopmat.spirv.transform.to_vulkan import to_vulkan
@@ -31,6 +33,7 @@ from coopmat.targets.vulkan.matrices import USERS, Matrices
 from coopmat.targets.vulkan.options import VulkanOptions
 
 MOST_PLANS = 256
+Size = tuple[int, int, int]
 _TRANSLATING = ForkSafeLock()
 
 
@@ -45,7 +48,9 @@ class VulkanProgram:
         self.matrices = matrices if matrices is not None else Matrices(number, self.context.facts, options.probes)
         self.validity = Validity(module, validates=False)
         self.signatures = module.kernel_signatures
-        self._shaders: dict[str, Shader] = {}
+        self.has_work_groups = any(module.constant_value(row.words[1]) == Scope.Workgroup
+                                   for row in module.of_opcode(Op.TypeCooperativeMatrixKHR))
+        self._shaders: dict[tuple[str, Size | None], Shader] = {}
         self._plans: dict[Any, Plan] = {}
         self._globals: dict[bytes, DeviceArray] = {}
 
@@ -82,7 +87,7 @@ class VulkanProgram:
         size = self.sub_group_size(signature)
         geometry = Geometry.checked(signature, global_size, local_size, global_offset, size)
         self._check_sizes(name, geometry)
-        shader = self.shader(name)
+        shader = self.shader(name, geometry.local_size)
         return Plan(self.context, self.options, shader, signature, geometry, size, self._globals_of(shader), self.cache)
 
     def _check_sizes(self, name: str, geometry: Geometry) -> None:
@@ -119,22 +124,28 @@ class VulkanProgram:
                                      f"has {', '.join(map(str, sizes))}")
         return size
 
-    def target(self, signature: KernelSignature) -> VulkanTarget:
-        """What the driver can do for a kernel."""
+    def target(self, signature: KernelSignature, work_group: Size | None = None) -> VulkanTarget:
+        """What the driver can do for a kernel, in work-groups of a size if that matters."""
         facts = self.context.facts
-        size = self.sub_group_size(signature)
-        return VulkanTarget(facts.features, size, facts.limits["maxPushConstantsSize"],
-                            facts.limits["maxComputeSharedMemorySize"],
-                            self.matrices.usable(self.module, size))
+        limits, size = facts.limits, self.sub_group_size(signature)
+        memory, work_groups = limits["maxComputeSharedMemorySize"], tuple[Combination, ...]()
+        if work_group is not None:
+            memory -= limits.get("cooperativeMatrixWorkgroupScopeReservedSharedMemory", 0)
+            work_groups = self.matrices.usable_by_work_groups(self.module, prod(work_group), size)
+        return VulkanTarget(facts.features, size, limits["maxPushConstantsSize"], memory,
+                            self.matrices.usable(self.module, size), work_group, work_groups)
 
-    def shader(self, name: str) -> Shader:
-        """A kernel as a shader; made once, and kept in the cache."""
-        if name not in self._shaders:
-            target = self.target(self.signatures[name])
+    def shader(self, name: str, local_size: Size | None = None) -> Shader:
+        """A kernel as a shader for launches in work-groups of a size (None: that which it requires); made once, and
+        kept in the cache. Where the kernel has no matrices of work-groups, one shader is for all sizes."""
+        signature = self.signatures[name]
+        chosen = name, (local_size or signature.work_group_size) if self.has_work_groups else None
+        if chosen not in self._shaders:
+            target = self.target(signature, chosen[1])
             with _TRANSLATING:
-                if name not in self._shaders:
-                    self._shaders[name] = self._made_shader(name, target)
-        return self._shaders[name]
+                if chosen not in self._shaders:
+                    self._shaders[chosen] = self._made_shader(name, target)
+        return self._shaders[chosen]
 
     def _made_shader(self, name: str, target: VulkanTarget) -> Shader:
         place = key("shader for Vulkan", self._module_bytes, name, canonical(target))
@@ -170,11 +181,13 @@ class VulkanProgram:
     def explanation(self) -> list[str]:
         """What the kernels that were launched have become."""
         found = []
-        for name, shader in self._shaders.items():
+        for (name, _), shader in self._shaders.items():
             words = ["arguments in memory" if shader.block_in_memory else "arguments in push constants"]
             if shader.sub_group_size is not None:
                 words.append(f"sub-groups of {shader.sub_group_size}")
-            if "cooperativeMatrix" in shader.features:
+            if "cooperativeMatrixWorkgroupScope" in shader.features:
+                words.append("matrices of work-groups of the driver")
+            elif "cooperativeMatrix" in shader.features:
                 words.append("matrices of the driver")
             elif USERS.intersection(self.module.capabilities):
                 words.append("matrices as sub-group code, as the driver has none of their types that work "

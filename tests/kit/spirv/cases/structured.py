@@ -21,6 +21,12 @@ def flow(text: str) -> str:
     return shader(UNDEFINED + text)
 
 
+def converging(text: str) -> str:
+    """The same, with maximal reconvergence."""
+    return shader(UNDEFINED + text, extensions="SPV_KHR_maximal_reconvergence",
+                  modes="OpExecutionMode %main LocalSize 1 1 1\nOpExecutionMode %main MaximallyReconvergesKHR")
+
+
 def selection(then: str = "OpBranch %end", other: str = "OpBranch %end",
               merge: str = "OpSelectionMerge %end None") -> str:
     return flow(f"{merge}\nOpBranchConditional %c %then %else\n%then = OpLabel\n{then}\n%else = OpLabel\n{other}\n"
@@ -104,6 +110,14 @@ CASES = [
            flow("OpSelectionMerge %end None\nOpBranchConditional %c %x %end\n%x = OpLabel\n"
                 "OpBranchConditional %c %end %y\n%end = OpLabel\nOpBranch %y\n%y = OpLabel"),
            says="enters the selection construct"),
+    broken("structured-convergence", "two blocks lead to one in a selection whose merge block nobody reaches",
+           converging("OpSelectionMerge %end None\nOpBranchConditional %c %x %y\n%x = OpLabel\nOpBranch %z\n"
+                      "%y = OpLabel\nOpBranch %z\n%z = OpLabel\nOpReturn\n%end = OpLabel"),
+           says="where nothing converges"),
+    valid("two blocks lead to a merge block, a continue target and a case",
+          converging("OpSelectionMerge %out None\nOpSwitch %s %out 1 %one 2 %two\n%one = OpLabel\nOpBranch %two\n"
+                     f"%two = OpLabel\n{LOOP.format(body='OpBranchConditional %c %next %end', next='OpBranch %loop')}\n"
+                     "OpBranch %out\n%out = OpLabel")),
     valid("a switch within a loop breaks the loop",
           loop("OpSelectionMerge %after None\nOpSwitch %s %after 1 %leave 2 %again\n%leave = OpLabel\nOpBranch %end\n"
                "%again = OpLabel\nOpBranch %next\n%after = OpLabel\nOpBranch %next")),

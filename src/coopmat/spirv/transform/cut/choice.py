@@ -89,6 +89,8 @@ def chosen_tiles(module: Module, goal: Goal, say: Say) -> dict[int, Tile]:
     matrices = Matrices(module, goal)
     found: dict[int, Tile] = {}
     for one in matrices.sets():
+        if goal.driver is not None and any(matrices.types[type_id].is_of_work_group for type_id in one.types):
+            continue  # drivers have them as they are, or refuse them
         try:
             tiles = matrices.solved(one)
         except Unfit as reason:

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
+from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_variable
 from coopmat.spirv.grammar import BuiltIn, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
@@ -24,6 +24,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
 from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Quotient
+from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold, remove_unused
@@ -71,25 +72,8 @@ class Merged:
 
     def takes(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
         """Whether a launch with these arguments (integers with their sign) and so many work-groups may be merged."""
-        ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
-        split: dict[Atom, Polynomial] = {}  # a group's position: that of its work-group, and that in it
-        for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
-            ranges[Atom("groups", axis)] = (count * own, count * own)
-            ranges[Atom("outer", axis)] = (0, count - 1)
-            ranges[Atom("inner", axis)] = (0, own - 1)
-            ranges[Atom("local", axis)] = (0, self.size[axis] - 1)
-            split[Atom("group", axis)] = Polynomial.atom("outer", axis).scaled(own) + Polynomial.atom("inner", axis)
-        for identifier, quotient in self.quotients.items():
-            known = quotient.range(ranges)
-            if known is not None:
-                ranges[Atom("value", identifier)] = known
-        for counter in self.counters:
-            rounds = counter.rounds(ranges)
-            if rounds is not None:
-                ranges[Atom("rounds", counter.header)] = rounds
-                ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
-        found = ((one, one.value.replaced(split).range(ranges)) for one in self.conditions)
-        return all(bounds is not None and one.low <= bounds[0] and bounds[1] <= one.high for one, bounds in found)
+        found = Requirements(self.conditions, self.counters, self.quotients, self.groups, self.size)
+        return found.hold(arguments, group_counts)
 
 
 class Neighbours:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from coopmat.devices import USES
 from coopmat.diagnostics import KernelNotSupported, ValidationError
 from coopmat.spirv.analysis.matrix_uses import possible_formats
-from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.grammar import ExecutionMode, Op
@@ -26,6 +25,7 @@ from coopmat.spirv.transform.goal import (
 )
 from coopmat.spirv.transform.matrices.intel import missing
 from coopmat.spirv.transform.matrices.plain import plain
+from coopmat.spirv.transform.matrices.work_groups import check_work_groups, is_of_work_groups
 
 _OF_JOINT_MATRIX = frozenset({
     Op.CooperativeMatrixLoadCheckedINTEL, Op.CooperativeMatrixStoreCheckedINTEL,
@@ -46,12 +46,13 @@ def matrices(module: Module, goal: Goal, say: Say) -> Module:
     known = Matrices(module, Goal(driver=support))
     types: list[int] = []
     for one in known.sets():
-        if goal.driver is not None and not support.any_combination:
-            _refuse_work_groups(known, support, one)
+        if goal.driver is not None and not support.any_combination and is_of_work_groups(known, one):
+            check_work_groups(known, support, one)
+            continue
         reason = _reason(known, support, one)
         if reason is None:
             continue
-        if any(known.types[type_id].is_of_work_group for type_id in one.types):
+        if is_of_work_groups(known, one):
             say(f"{known.text(one.types)} left: only matrices of sub-groups become sub-group code, and {reason}")
             continue
         unknown = [known.refused[type_id] for type_id in one.types if type_id in known.unknown]
@@ -85,16 +86,6 @@ def sub_group_size(module: Module, support: MatrixSupport) -> int:
         raise KernelNotSupported(f"kernels of one module require sub-groups of {sorted(required)} work-items, "
                                  "and matrices become sub-group code of one size: build each by itself")
     return next(iter(required), None) or support.sub_group_size
-
-
-def _refuse_work_groups(known: Matrices, support: MatrixSupport, one: Set_) -> None:
-    """KernelNotSupported for matrices of work-groups that are made somewhere: a driver is not to get them."""
-    types = {type_id for type_id in one.types if known.types[type_id].is_of_work_group}
-    row = next((row for row in known.module.instructions if row.type_id in types), None)
-    if row is not None:
-        kind = known.types[row.type_id or 0]
-        raise KernelNotSupported(f"{support.name} has no matrices of work-groups, such as the {kind} here: use "
-                                 "those of sub-groups", None, place_of(known.module, row))
 
 
 # --- reasons -------------------------------------------------------------------------------------

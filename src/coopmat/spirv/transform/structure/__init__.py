@@ -17,6 +17,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.transform.goal import Goal, Say, counted
 from coopmat.spirv.transform.structure.constructs import Writer, targets_of
+from coopmat.spirv.transform.structure.parting import parting, with_branches
 from coopmat.spirv.transform.structure.repair import Phis, Repair
 from coopmat.spirv.transform.values import promote
 from coopmat.spirv.validate.families.structured import is_structured
@@ -24,15 +25,17 @@ from coopmat.spirv.validate.view import ModuleView
 
 
 def structure(module: Module, goal: Goal, say: Say) -> Module:
-    """The module with structured control flow in all functions; those that have it stay as they are.
+    """The module with structured control flow in all functions; those that have it stay as they are, if work-items meet
+    in shaders where they do in kernels.
 
     Work-items meet again where they did before, and no instruction but branches and phis is written twice. Error for
     loops nested too deep.
     """
+    module = with_branches(module)
     editor = FunctionEditor(module)
     if sum(map(remove_unreachable, editor.bodies)):
         module = editor.done()
-    chosen = unstructured(module)
+    chosen = unstructured(module) | parting(module)
     if not chosen:
         return module
     editor = FunctionEditor(module)

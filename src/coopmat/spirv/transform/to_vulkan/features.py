@@ -29,6 +29,8 @@ BY_CAPABILITY: dict[C, str] = {
     C.DotProductInput4x8Bit: "shaderIntegerDotProduct",
     C.DotProductInput4x8BitPacked: "shaderIntegerDotProduct",
     C.CooperativeMatrixKHR: "cooperativeMatrix",
+    C.CooperativeMatrixTensorAddressingNV: "cooperativeMatrixTensorAddressing",
+    C.TensorAddressingNV: "cooperativeMatrixTensorAddressing",
     C.AtomicFloat32AddEXT: "shaderBufferFloat32AtomicAdd",
     C.AtomicFloat64AddEXT: "shaderBufferFloat64AtomicAdd",
     C.BFloat16TypeKHR: "shaderBFloat16Type",
@@ -60,8 +62,6 @@ OF_SHADERS: dict[C, str | None] = {
     C.CooperativeMatrixReductionsNV: "cooperativeMatrixReductions",
     C.CooperativeMatrixConversionsNV: "cooperativeMatrixConversions",
     C.CooperativeMatrixPerElementOperationsNV: "cooperativeMatrixPerElementOperations",
-    C.CooperativeMatrixTensorAddressingNV: "cooperativeMatrixTensorAddressing",
-    C.TensorAddressingNV: "cooperativeMatrixTensorAddressing",
     C.CooperativeMatrixBlockLoadsNV: "cooperativeMatrixBlockLoads",
 }
 """Further capabilities of shaders that were no kernels; None: every driver has it."""
@@ -85,6 +85,7 @@ RECONVERGENCE = "shaderMaximalReconvergence"
 OPTIONAL = frozenset({
     RECONVERGENCE,
     "shaderBufferInt64Atomics", "shaderSharedInt64Atomics", "shaderSubgroupExtendedTypes",
+    "cooperativeMatrixWorkgroupScope", "cooperativeMatrixFlexibleDimensions",
     *(f"{name}{width}" for _, name in FLOAT_MODES.values() for width in FLOAT_WIDTHS)})
 """Further names that the translation asks for."""
 

@@ -100,7 +100,8 @@ def _matrices_of(target: VulkanTarget) -> MatrixSupport:
     extensions = {BFLOAT16} if "shaderBFloat16Type" in target.features else set()
     return MatrixSupport("the Vulkan driver", (target.combinations or ()) if has_matrices else (),
                          any_combination=has_matrices and target.combinations is None,
-                         extensions=frozenset(extensions), sub_group_size=target.sub_group_size)
+                         extensions=frozenset(extensions), sub_group_size=target.sub_group_size,
+                         work_groups=target.work_groups if has_matrices else ())
 
 
 def _without_heads(module: Module, divides: Callable[[Module, Instruction], bool]) -> Module:

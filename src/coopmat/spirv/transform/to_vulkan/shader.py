@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from coopmat.devices import Combination
 from coopmat.spirv.analysis.types import Type
+from coopmat.spirv.transform.enlarge.requirements import Requirements
 
+TAME_MULTIPLE = 16
 ADDRESS_BYTES = 8
 """Of a pointer in the argument block."""
 PUSH_CONSTANT_BYTES = 128
@@ -25,6 +27,8 @@ class VulkanTarget:
     sub-groups (``subgroupBasic``, ``subgroupArithmetic``: bits of VkSubgroupFeatureFlags that hold for compute).
     ``sub_group_size``: of the pipeline. ``push_constant_bytes``: maxPushConstantsSize. ``local_memory_bytes``:
     maxComputeSharedMemorySize. ``combinations``: the matrices of sub-group scope; None where every one is taken.
+    ``work_group``: the size of work-groups, known where the kernel has matrices of work-groups; ``work_groups``: the
+    driver's for such work-groups.
     """
 
     features: frozenset[str]
@@ -32,6 +36,8 @@ class VulkanTarget:
     push_constant_bytes: int = PUSH_CONSTANT_BYTES
     local_memory_bytes: int = LOCAL_MEMORY_BYTES
     combinations: tuple[Combination, ...] | None = None
+    work_group: tuple[int, int, int] | None = None
+    work_groups: tuple[Combination, ...] = ()
 
     @classmethod
     def of_everything(cls, sub_group_size: int = 32) -> VulkanTarget:
@@ -49,6 +55,9 @@ class Argument:
     Of a ``local`` pointer nothing is in the block: the specialisation constant ``spec_id`` (u32) is the number of
     elements of ``element_size`` bytes of its array, at least 1; bytes that fill no element count as one. What is bound
     to a ``descriptor`` is not in the block either: shaders that were no kernels have such.
+
+    ``grain_id``: the specialisation constant (u32, 0 if it is not set) that promises that the integer or address is a
+    multiple of so many powers of two.
     """
 
     kind: Literal["pointer", "value", "local", "descriptor"]
@@ -56,6 +65,21 @@ class Argument:
     size: int
     spec_id: int | None = None
     element_size: int = 0
+    grain_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Tame:
+    """What must hold in a launch so that it is tame: ``requirements``, and that the arguments with the numbers
+    ``aligned`` are multiples of :data:`TAME_MULTIPLE`."""
+
+    requirements: Requirements
+    aligned: tuple[int, ...]
+
+    def holds(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
+        """For arguments as integers with their sign, pointers as addresses."""
+        return (all(arguments[number] % TAME_MULTIPLE == 0 for number in self.aligned)
+                and self.requirements.hold(arguments, group_counts))
 
 
 @dataclass(frozen=True)
@@ -89,6 +113,8 @@ class Shader:
 
     local_bytes: local memory of a work-group besides local arguments. features: those that the shader needs.
     sub_group_size: that the pipeline must have, None where any will do.
+
+    tame: which launches are so, if the kernel has matrices of work-groups, and tame_spirv: the shader for these.
     """
 
     spirv: bytes
@@ -104,3 +130,5 @@ class Shader:
     local_bytes: int = 0
     features: frozenset[str] = frozenset()
     sub_group_size: int | None = None
+    tame: Tame | None = None
+    tame_spirv: bytes = b""

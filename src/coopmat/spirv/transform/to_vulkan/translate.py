@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from coopmat.diagnostics import KernelNotSupported
-from coopmat.spirv.analysis.types import PointerType
+from coopmat.spirv.analysis.types import PointerType, Type
 from coopmat.spirv.grammar import (
     BuiltIn,
     Capability,
@@ -49,13 +50,16 @@ from coopmat.spirv.transform.to_vulkan.instructions import (
 from coopmat.spirv.transform.to_vulkan.preparation import prepared
 from coopmat.spirv.transform.to_vulkan.regions import Region
 from coopmat.spirv.transform.to_vulkan.shader import ADDRESS_BYTES, Argument, Shader, VulkanTarget
+from coopmat.spirv.transform.to_vulkan.tame import tame_of
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
-from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64, UNITS
+from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64, UNITS, as_number
 from coopmat.spirv.transform.to_vulkan.writer import VERSION
 
 LOCAL_SIZE_IDS = (0, 1, 2)
 FIRST_LOCAL_ID = 16
 """The specialisation constant of the first local argument."""
+FIRST_GRAIN_ID = 1 << 16
+"""The specialisation constant of the first argument's grain."""
 REGION_ALIGNMENT = 16
 """Bytes to which the variables in one region are aligned."""
 _BASE = (Capability.Shader, Capability.PhysicalStorageBufferAddresses, Capability.VulkanMemoryModel)
@@ -76,7 +80,12 @@ def to_vulkan(module: Module, kernel: str, target: VulkanTarget) -> Shader:
     Raises KernelNotSupported, which names the feature, for what the driver cannot do; Error or ValidationError for a
     module that is not valid, has no such kernel, or only imports something that the kernel calls.
     """
-    return _Shader(Translation(*prepared(module, kernel, target, _divides), target)).done()
+    parts = prepared(module, kernel, target, _divides)
+    found = _Shader(Translation(*parts, target)).done()
+    tame = tame_of(parts[1], target)
+    if tame is None:
+        return found
+    return replace(found, tame=tame, tame_spirv=_Shader(Translation(*parts, target, is_tame=True)).done().spirv)
 
 
 _DIVIDING = atomics.WITH_BLOCKS | async_copies.WITH_BLOCKS | groups.OF_WORK_GROUPS
@@ -143,7 +152,7 @@ class _Shader:
             kind = t.result_type(parameter)
             if not isinstance(kind, PointerType):
                 offset = t.layout.place(kind.size, kind.alignment)
-                self.arguments.append(Argument("value", offset, kind.size))
+                self.arguments.append(Argument("value", offset, kind.size, grain_id=self._grain_id(number, kind)))
             elif kind.storage == StorageClass.Workgroup:
                 region = t.regions.of(parameter.result_id or 0)
                 assert region is not None
@@ -152,7 +161,8 @@ class _Shader:
                 pointee = t.table.pointee(kind)
                 self.arguments.append(Argument("value", t.layout.place(pointee.size, pointee.alignment), pointee.size))
             else:
-                self.arguments.append(Argument("pointer", t.layout.place(ADDRESS_BYTES, ADDRESS_BYTES), ADDRESS_BYTES))
+                self.arguments.append(Argument("pointer", t.layout.place(ADDRESS_BYTES, ADDRESS_BYTES), ADDRESS_BYTES,
+                                               grain_id=self._grain_id(number, kind)))
         t.layout.hide({name for name in (*built_ins.hidden(t), *self._other_hidden()) if name in HIDDEN})
 
     def _meets(self) -> bool:
@@ -181,9 +191,22 @@ class _Shader:
                 pointee = t.table.pointee(kind)
                 t.memory.store(pointee, t.block.load(pointee, argument.offset), t.place(identifier, pointee.alignment))
             elif t.is_used(identifier):
-                t.values[identifier] = t.block.load(kind, argument.offset)
+                value = t.block.load(kind, argument.offset)
+                t.values[identifier] = value if argument.grain_id is None else self._in_grains(kind, value, argument)
         self._bind_globals()
         self._compute_constants()
+
+    def _in_grains(self, kind: Type, value: int, argument: Argument) -> int:
+        """The argument as what it is a multiple of, so that drivers see that."""
+        number = as_number(kind)
+        grain = self.out.spec_constant(self.writer.types(U32), 0, argument.grain_id or 0)
+        whole = self.writer.op(Op.ShiftRightLogical, number, value, grain)
+        return self.writer.op(Op.ShiftLeftLogical, number, whole, grain)
+
+    def _grain_id(self, number: int, kind: Type) -> int | None:
+        """Of an argument: lines of matrices of work-groups are loaded as wide as their alignment is known to be."""
+        is_known = self.t.target.work_group is not None and as_number(kind) in (U32, U64)
+        return FIRST_GRAIN_ID + number if is_known else None
 
     def _compute_constants(self) -> None:
         """Constant expressions that were not folded are computed where the kernel begins."""

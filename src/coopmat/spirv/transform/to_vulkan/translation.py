@@ -29,11 +29,13 @@ Handler = Callable[["Translation", Instruction], None]
 
 
 class Translation:
-    """One kernel on its way to a shader. ``whole``: the module with all its kernels. ``values``: id in the kernel → id
-    in the shader."""
+    """One kernel on its way to a shader. ``whole``: the module with all its kernels. ``is_tame``: it is one for tame
+    launches. ``values``: id in the kernel → id in the shader."""
 
-    def __init__(self, whole: Module, module: Module, function: Function, target: VulkanTarget) -> None:
+    def __init__(self, whole: Module, module: Module, function: Function, target: VulkanTarget, *,
+                 is_tame: bool = False) -> None:
         self.module = module
+        self.is_tame = is_tame
         self.function = function
         self.target = target
         self.kernel = module.entry_points[0].name

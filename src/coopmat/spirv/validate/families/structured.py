@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.dominators import immediate_dominators
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import ExecutionMode, Op
 from coopmat.spirv.validate.flow import FunctionRange
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.view import ModuleView
@@ -300,6 +300,28 @@ def _entering(structure: Structure) -> Findings:
                     f"{{op}} enters the {construct.kind} construct of header " \
                     f"{{named{structure.label(construct.header)}}} at {{named{structure.label(successor)}}}, " \
                     "which is not where it begins"
+
+
+@rule("structured-convergence", "In shader modules whose entry points reconverge maximally, several blocks lead only "
+      "to heads of loops, merge blocks, continue targets and cases of switches.", "SPV_KHR_maximal_reconvergence")
+def structured_convergence(view: ModuleView) -> Findings:
+    asking = {item.words[0] for _, item in view.of_opcode(Op.ExecutionMode)
+              if item.words[1] == ExecutionMode.MaximallyReconvergesKHR}
+    if asking and all(entry.function in asking for entry in view.entry_points):
+        yield from _of_each(view, _converging)
+
+
+def _converging(structure: Structure) -> Findings:
+    blocks = structure.flow.blocks
+    meeting = set[int]()
+    for header, (kind, merge, target) in structure.merges.items():
+        meeting |= {merge, target} | ({header} if kind == "loop" else set())
+        if kind == "switch":
+            meeting.update(blocks[header].successors)
+    for block in structure.enter:
+        if block not in meeting and len(set(blocks[block].predecessors)) > 1:
+            name = f"{{named{structure.label(block)}}}"
+            yield blocks[block].first, f"several blocks lead to {name}, where nothing converges"
 
 
 def _entered_wrongly(structure: Structure, block: int, to: int) -> Construct | None:

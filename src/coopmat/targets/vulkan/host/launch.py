@@ -31,8 +31,10 @@ from coopmat.targets.vulkan.host.pipelines import Pipeline
 from coopmat.targets.vulkan.options import VulkanOptions
 
 OWN_MEMORY = "its variables"
-MOST_PIPELINES = 64  # of a plan, for sizes of local arguments
+MOST_PIPELINES = 64  # of a plan, for sizes of local arguments and the like
 MATRIX_ALIGNMENT = 16  # of the memory of matrices
+GRAINS = (6, 4, 0)
+"""Powers of two of which multiples are told from other integers: 16 bytes of any element, and tiles along K."""
 _OFFSETS = {"group_offset": "<3I", "group_count": "<3I", "global_offset": "<3Q", "printf": "<Q", "globals": "<Q"}
 """The form of what the runtime fills in."""
 
@@ -47,7 +49,7 @@ class Plan:
         self.geometry, self.sub_group_size, self._cache = geometry, sub_group_size, cache
         self._globals = globals_
         self.parts = _parts(geometry.group_counts, context.facts.limits["maxComputeWorkGroupCount"])
-        self._pipelines: dict[tuple[int, ...], Pipeline] = {}
+        self._pipelines: dict[tuple[bool, tuple[tuple[int, int], ...]], Pipeline] = {}
         self.source = ""
         self._check_local(())
 
@@ -63,18 +65,17 @@ class Plan:
     def launch(self, arguments: Sequence[Any]) -> Ticket:
         """Submit the kernel. It is done, if arguments are arrays that only the host has, or if it prints."""
         self.context.use()
-        pipeline = self._pipeline(arguments)
         lent = [place for place, one in enumerate(arguments) if self._is_lent(one)]
         printed = self._print_buffer()
         if not lent and printed is None:
-            return self._submitted(pipeline, self._addresses(arguments, None), None, 0, arguments)
+            return self._submitted(self._addresses(arguments, None), None, 0, arguments)
         arrays = [(arguments[place], not self.signature.parameters[place].const) for place in lent]
         if printed is not None:
             arrays.append((printed.words, True))
         shared, ticket = Shared(self.context, arrays), None
         try:
             words = 0 if printed is None else shared.address(printed.words)
-            ticket = self._submitted(pipeline, self._addresses(arguments, shared), shared, words, arguments)
+            ticket = self._submitted(self._addresses(arguments, shared), shared, words, arguments)
             ticket.wait(self.options.timeout)
             shared.bring_back()
         finally:
@@ -88,8 +89,9 @@ class Plan:
         """Whether an argument is memory of the host that the device does not reach yet."""
         return isinstance(argument, np.ndarray) and argument.ndim > 0 and known(self.context, argument) is None
 
-    def _submitted(self, pipeline: Pipeline, words: list[bytes | int], shared: Shared | None, printed: int,
-                   arguments: Sequence[Any]) -> Ticket:
+    def _submitted(self, words: list[bytes | int], shared: Shared | None, printed: int, arguments: Sequence[Any]
+                   ) -> Ticket:
+        pipeline = self._pipeline(arguments, words)
         block = self._block(words, printed)
         memory = self._in_memory(block) if self.shader.block_in_memory else None
         commands, context = self.context.commands, self.context
@@ -181,29 +183,41 @@ class Plan:
 
     # --- the pipeline -----------------------------------------------------------------
 
-    def _pipeline(self, arguments: Sequence[Any]) -> Pipeline:
-        """The pipeline for the sizes of the local arguments."""
-        locals_ = [(form, argument) for form, argument in zip(self.shader.arguments, arguments, strict=True)
-                   if form.kind == "local"]
-        counts = tuple(max(1, -(-argument.nbytes // form.element_size)) for form, argument in locals_)
-        if counts not in self._pipelines:
+    def _pipeline(self, arguments: Sequence[Any], words: Sequence[bytes | int]) -> Pipeline:
+        """The pipeline for the sizes of the local arguments, and for what is known of the others. words: the arguments
+        as they are in the block."""
+        values: dict[int, int] = {}
+        for form, argument, word in zip(self.shader.arguments, arguments, words, strict=True):
+            if form.spec_id is not None:
+                values[form.spec_id] = max(1, -(-argument.nbytes // form.element_size))
+            if form.grain_id is not None:
+                values[form.grain_id] = _grain(word)
+        is_tame = self._is_tame(words)
+        chosen = is_tame, tuple(values.items())
+        if chosen not in self._pipelines:
             self._check_local(arguments)
             if len(self._pipelines) >= MOST_PIPELINES:
                 self._pipelines.clear()
-            values = dict(zip(self.shader.local_size_spec_ids, self.geometry.local_size, strict=True))
-            values |= {form.spec_id: count for (form, _), count in zip(locals_, counts, strict=True)
-                       if form.spec_id is not None}
-            self._pipelines[counts] = self._made(values)
-        return self._pipelines[counts]
+            sizes = zip(self.shader.local_size_spec_ids, self.geometry.local_size, strict=True)
+            self._pipelines[chosen] = self._made({**dict(sizes), **values}, is_tame=is_tame)
+        return self._pipelines[chosen]
 
-    def _made(self, values: dict[int, int]) -> Pipeline:
+    def _is_tame(self, words: Sequence[bytes | int]) -> bool:
+        """Whether a launch can do with the shader for tame ones."""
+        if self.shader.tame is None or any(self.geometry.global_offset):
+            return False
+        numbers = [word if isinstance(word, int) else int.from_bytes(word, "little", signed=True) for word in words]
+        return self.shader.tame.holds(numbers, self.geometry.group_counts)
+
+    def _made(self, values: dict[int, int], *, is_tame: bool = False) -> Pipeline:
         shader, features = self.shader, self.context.facts.features
         has_choice = len(self.context.facts.sub_group_sizes) > 1 or "subgroupSizeControl" in features
         size = shader.sub_group_size
         full = (size is not None and "computeFullSubgroups" in features
                 and self.geometry.local_size[0] % size == 0)
-        return Pipeline(self.context, self.signature.name, shader.spirv, shader.entry_point, values,
-                        self._pushed_bytes(), size if has_choice else None, full, self._cache, self._set_layouts())
+        spirv = shader.tame_spirv if is_tame else shader.spirv
+        return Pipeline(self.context, self.signature.name, spirv, shader.entry_point, values, self._pushed_bytes(),
+                        size if has_choice else None, full, self._cache, self._set_layouts())
 
     def _pushed_bytes(self) -> int:
         return 8 if self.shader.block_in_memory else -(-self.shader.block_size // 4) * 4
@@ -224,6 +238,12 @@ class Plan:
             return None
         calls = [PrintCall(one.format, one.kinds, one.strings) for one in self.shader.print_calls]
         return PrintBuffer(self.signature.name, calls, self.options.printf_limit, "the device")
+
+
+def _grain(word: bytes | int) -> int:
+    """The largest of a few powers of two that divides an integer or an address, as exponent: each has a pipeline."""
+    value = word if isinstance(word, int) else int.from_bytes(word, "little")
+    return next(grain for grain in GRAINS if not value & (1 << grain) - 1)
 
 
 def _parts(counts: Sequence[int], most: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

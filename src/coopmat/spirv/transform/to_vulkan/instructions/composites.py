@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coopmat.spirv.analysis.types import ArrayType, BoolType, StructType, Type, VectorType
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import Decoration, Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import LONGEST, U32, is_long
@@ -19,6 +19,12 @@ def operand_types(t: Translation, row: Instruction) -> dict[int, Type]:
     return found
 
 
+def _keep_promises(t: Translation, row: Instruction) -> None:
+    for promise in (Decoration.NoSignedWrap, Decoration.NoUnsignedWrap):
+        if t.is_decorated(row.result_id or 0, promise) is not None:
+            t.writer.out.decorate(t.result(row), promise)
+
+
 def copied(t: Translation, row: Instruction) -> None:
     """The same instruction; on long vectors, once for each part."""
     if row.type_id is None:
@@ -30,6 +36,7 @@ def copied(t: Translation, row: Instruction) -> None:
         item = _with_words(t, row)
         item.type_id, item.result_id = t.writer.types(kind), t.result(row)
         t.writer.out.append(item)
+        _keep_promises(t, row)
         return
     count = max(one.count for one in (kind, *operands.values()) if is_long(one)) // LONGEST
     parts = [_part(t, row, kind, operands, index) for index in range(count)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coopmat.spirv.analysis.types import MatrixType, Type
 from coopmat.spirv.grammar import CooperativeMatrixLayout, CooperativeMatrixUse, Op
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.to_vulkan.instructions import tensors
 from coopmat.spirv.transform.to_vulkan.memory import Place, flags_of
 from coopmat.spirv.transform.to_vulkan.regions import access_alignment
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
@@ -41,6 +42,9 @@ def _stride(t: Translation, pointer: int, words: tuple[int, ...], place: Place) 
 
 
 def _load(t: Translation, row: Instruction) -> None:
+    if _is_of_work_group(t.result_type(row)):
+        tensors.load(t, row)
+        return
     pointer, layout, *rest = row.words
     place, kind = _access(t, pointer, tuple(rest[1:]))
     t.writer.op(Op.CooperativeMatrixLoadKHR, t.result_type(row), t.memory.pointer(kind, place), _layout(t, layout),
@@ -49,10 +53,17 @@ def _load(t: Translation, row: Instruction) -> None:
 
 
 def _store(t: Translation, row: Instruction) -> None:
+    if _is_of_work_group(t.type_of(row.words[1])):
+        tensors.store(t, row)
+        return
     pointer, matrix, layout, *rest = row.words
     place, kind = _access(t, pointer, tuple(rest[1:]))
     t.writer.out.emit(Op.CooperativeMatrixStoreKHR, t.memory.pointer(kind, place), t.value(matrix), _layout(t, layout),
                       _stride(t, pointer, tuple(rest[:1]), place), *t.memory.operands(place, place.alignment))
+
+
+def _is_of_work_group(kind: Type) -> bool:
+    return isinstance(kind, MatrixType) and kind.is_of_work_group
 
 
 def _length(t: Translation, row: Instruction) -> None:
@@ -84,4 +95,6 @@ def _signed(t: Translation, kind: Type) -> int:
 
 HANDLERS: dict[int, Handler] = {
     Op.CooperativeMatrixLoadKHR: _load, Op.CooperativeMatrixStoreKHR: _store, Op.CooperativeMatrixLengthKHR: _length,
+    Op.CooperativeMatrixLoadCheckedINTEL: tensors.load_checked,
+    Op.CooperativeMatrixStoreCheckedINTEL: tensors.store_checked,
 }

@@ -1,0 +1,49 @@
+"""What must hold in a launch, of arguments, work-groups and rounds of loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
+from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Quotient
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """Conditions. counters: the loops on whose rounds they depend, outer ones first; quotients: the values. groups: how
+    many groups a work-group has along each axis, size: the work-items of one."""
+
+    conditions: tuple[Condition, ...]
+    counters: tuple[Counter, ...]
+    quotients: Mapping[int, Quotient]
+    groups: tuple[int, int, int]
+    size: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, indices: Indices, conditions: Sequence[Condition]) -> Requirements:
+        """The conditions of a function."""
+        return cls(tuple(conditions), tuple(indices.counters.values()), dict(indices.quotients), indices.groups,
+                   indices.size)
+
+    def hold(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
+        """Whether a launch with these arguments (integers with their sign) and so many work-groups fulfils them."""
+        ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
+        split: dict[Atom, Polynomial] = {}  # a group's position: that of its work-group, and that in it
+        for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
+            ranges[Atom("groups", axis)] = (count * own, count * own)
+            ranges[Atom("outer", axis)] = (0, count - 1)
+            ranges[Atom("inner", axis)] = (0, own - 1)
+            ranges[Atom("local", axis)] = (0, self.size[axis] - 1)
+            split[Atom("group", axis)] = Polynomial.atom("outer", axis).scaled(own) + Polynomial.atom("inner", axis)
+        for identifier, quotient in self.quotients.items():
+            known = quotient.range(ranges)
+            if known is not None:
+                ranges[Atom("value", identifier)] = known
+        for counter in self.counters:
+            rounds = counter.rounds(ranges)
+            if rounds is not None:
+                ranges[Atom("rounds", counter.header)] = rounds
+                ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
+        found = ((one, one.value.replaced(split).range(ranges)) for one in self.conditions)
+        return all(bounds is not None and one.low <= bounds[0] and bounds[1] <= one.high for one, bounds in found)
