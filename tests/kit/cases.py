@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from tests.kit.paths import EXAMPLES, ROOT
 
 KERNELS = ROOT / "tests" / "kernels"
 SUB_GROUP = 16  # of sim:generic
+OF_MATRICES = ("matrices", "gemm", "gemm_blocked", "scale_rows", "flash_attention", "gemm_quantized", "convolution",
+               "gemm_w4a16")
+"""Files whose kernels have matrices, and require no size of sub-groups: their work-groups are sub-groups of 16."""
 
 Arguments = list[Any]
 
@@ -37,6 +40,13 @@ class Case:
     @property
     def name(self) -> str:
         return f"{self.source.stem}-{self.kernel}"
+
+    def for_sub_groups_of(self, size: int) -> Case:
+        """The case on a device whose sub-groups have another size, where its launch counts on SUB_GROUP."""
+        if self.source.stem not in OF_MATRICES:
+            return self
+        across, local = (sizes[0] * size // SUB_GROUP for sizes in (self.global_size, self.local_size))
+        return replace(self, global_size=(across, *self.global_size[1:]), local_size=(local, *self.local_size[1:]))
 
     def run(self, program: cm.Program, device: cm.Device, arguments: Arguments) -> None:
         """Launch on ``device``; the results are in ``arguments`` afterwards."""

@@ -59,9 +59,11 @@ def _jobs(name: str, sizes: list[int], types: list[str], threads: list[int] | No
     from coopmat.runtime import device
     from coopmat.targets.cpu.options import MOST_THREADS, default_threads
 
-    if not device(name).description.any_combination:
-        raise Error(f"the device '{name}' has matrices of certain shapes only; the kernels take devices with every "
-                    "shape: cpu, sim:generic")
+    chosen = device(name)
+    if not chosen.description.any_combination or not chosen.has_matrices:
+        has = "of certain shapes only" if chosen.has_matrices else "not at all, as its driver has no sub-groups"
+        raise Error(f"the device '{name}' has matrices {has}; the kernels take devices with every shape: cpu, "
+                    "sim:generic")
     for size in sizes:
         if size % SIZE_STEP or not SIZE_STEP <= size <= LARGEST_SIZE:
             raise Error(f"--size takes multiples of {SIZE_STEP} up to {LARGEST_SIZE}; found {size}")

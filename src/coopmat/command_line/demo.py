@@ -133,6 +133,8 @@ def _jobs(problems: list[Problem]) -> Iterator[tuple[Device, Problem, tuple[int,
 def choose_tile(device: Device, element: ElementType) -> tuple[int, int, int] | None:
     """The largest tile (M, N, K) that the device has for this type, rather one that its hardware has; None if it has
     none."""
+    if not device.has_matrices:
+        return None
     if not device.matrix_combinations:
         return GENERIC_TILE
     wanted = (element.name, element.name, element.accumulator, element.accumulator)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from typing import Any
 
@@ -107,6 +107,8 @@ SPEC = Example("spec", "gemm.cl")
 BLOCKED = Example("blocked", "gemm_blocked.cl", ("-DPACKED_B",), block=(32, 32), has_packed_b=True)
 BLOCKED_ROW_MAJOR = Example("blocked", "gemm_blocked.cl", block=(32, 32))
 TUNED = Example("tuned", "gemm_tuned.cl", ("-DNB=512",), block=(4096, 512), is_tuned=True)
+TUNED_LOCAL_MEMORY = 4 << 20
+"""Bytes that a device must have for the tuned kernels, which are for CPUs and their caches."""
 TUNED_FP32 = Example("tuned", "gemm_tuned_fp32.cl", ("-DNB=2048",), (8, 32, 4), (4096, 2048), is_tuned=True)
 
 
@@ -135,7 +137,13 @@ def examples(elements: Elements, device: Device) -> tuple[Example, ...]:
         (m, n, _), size = tile, device.sub_group_sizes[0]
         return (Example("spec", "gemm.cl", tile=tile, block=(m, n), work_items=size),
                 Example("blocked", "gemm_blocked.cl", tile=tile, block=(2 * m, 2 * n), work_items=size))
-    return (SPEC, BLOCKED_ROW_MAJOR, TUNED_FP32) if elements is FP32 else (SPEC, BLOCKED, TUNED)
+    usual = (SPEC, BLOCKED_ROW_MAJOR, TUNED_FP32) if elements is FP32 else (SPEC, BLOCKED, TUNED)
+    size = device.sub_group_sizes[0]
+    if SPEC.work_items not in device.sub_group_sizes:
+        return tuple(replace(one, work_items=size) for one in usual if not one.is_tuned)
+    if device.description.limits.local_memory < TUNED_LOCAL_MEMORY:
+        return tuple(one for one in usual if not one.is_tuned)
+    return usual
 
 
 def packed(b: np.ndarray) -> np.ndarray:

@@ -70,7 +70,8 @@ def _proven(name: str, support: Support) -> Iterator[Line]:
     for variable, value in support.settings.items():
         yield f"{name} setting", True, f"{variable}={value}, with which the driver does more, is set"
     sizes = ", ".join(map(str, support.sub_group_sizes))
-    yield f"{name} sub-groups", True if sizes else None, f"sizes {sizes}" if sizes else "the driver has none"
+    yield f"{name} sub-groups", True if sizes else None, (
+        f"sizes {sizes}" if sizes else f"none: {support.why_no_sub_groups or 'those of the driver do not work'}")
     for size, verdict in support.sub_group_verdicts.items():
         if not verdict.works:
             yield f"{name} sub-groups", False, f"size {size}, which the driver says it has: {verdict}"

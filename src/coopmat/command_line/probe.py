@@ -93,6 +93,8 @@ def _check(types: Sequence[str | None], sizes: Sizes) -> None:
 
 def _cases(target: Device, types: Sequence[str | None], sizes: Sizes) -> Iterator[Case]:
     """For each combination of types that was asked for the shape with the largest K, and of those the smallest."""
+    if not target.has_matrices:
+        raise Error(f"{target.name} has no matrices, as its driver has no sub-groups")
     own = target.own_matrices
     if target.description.any_combination and not own:
         yield from _any_cases(types, sizes)

@@ -90,6 +90,11 @@ class Device:
         return []
 
     @property
+    def has_matrices(self) -> bool:
+        """Whether kernels with matrices can run on it at all."""
+        return True
+
+    @property
     def max_work_group_size(self) -> int:
         """The largest number of work-items in a work-group."""
         return self.description.limits.work_group

@@ -55,12 +55,19 @@ class OpenCLDevice(Device):
         """What the driver calls the chip."""
         return self.driver.name
 
+    @property
+    def has_matrices(self) -> bool:
+        """Whether the driver has sub-groups, and takes SPIR-V."""
+        return self.driver.why_unusable is None and bool(self.support.sub_group_sizes)
+
     @cached_property
     def matrix_combinations(self) -> list[Combination]:
         """The rows of every device's table: ``native`` where the driver has proven to compute them, which come first.
-        All others that kernels ask for are taken, too, where the driver has sub-groups."""
+        All others that kernels ask for are taken, too. None where the driver has no sub-groups."""
         from coopmat.targets.opencl.matrices import native_combinations
 
+        if not self.has_matrices:
+            return []
         own = dict.fromkeys(native_combinations(self.support, self.options))
         others = dict.fromkeys(row for one in ARCHITECTURES.values() for row in one.combinations if row not in own)
         return [*own, *(replace(row, native=False) for row in others)]

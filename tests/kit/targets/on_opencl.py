@@ -63,8 +63,8 @@ def random_graph(seed: int) -> str:
 @_caught
 def example(name: str) -> None:
     """A kernel of tests/kit/cases.py, with the results that it should have."""
-    one = next(found for found in CASES if found.name == name)
     device = cm.device("opencl:0")
+    one = next(found for found in CASES if found.name == name).for_sub_groups_of(device.sub_group_sizes[0])
     arguments = one.arguments(np.random.default_rng(SEED))
     expected = one.expected(copies(arguments))
     one.run(cm.build(one.source, one.options, device), device, arguments)

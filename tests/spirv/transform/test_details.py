@@ -8,6 +8,7 @@ import pytest
 import coopmat as cm
 from coopmat import sycl
 from coopmat.spirv import Module
+from coopmat.spirv.analysis.callees import callees_of
 from coopmat.spirv.transform import passes
 from tests.kit.lenient import lenient
 
@@ -185,3 +186,24 @@ def test_lines_stay_with_their_instructions() -> None:
     module, _ = after(source, "inline", "values", "fold")
     with pytest.raises(cm.Error, match=r"<source>:3:14"):
         run(module, np.array([3, 0], np.int32))
+
+
+NOT_CALLED = """
+typedef float tile
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+void nobody_calls(global float *p)
+{
+    tile m = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+    m = coop_mat_reduce(m, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, CLK_COOPERATIVE_MATRIX_COMBINE_MAX);
+    coop_mat_store(p, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+}
+kernel void k(global float *p) { p[get_global_id(0)] = 1; }
+"""
+
+
+def test_functions_that_nobody_calls_keep_theirs() -> None:
+    """What is left calls nothing that is gone."""
+    module, _ = after(NOT_CALLED, "inline")
+    there = {function.id for function in module.functions}
+    called = {callee for row in module.instructions for callee in callees_of(row)}
+    assert called <= there

@@ -7,22 +7,18 @@ and tests/programs/test_programs.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 import coopmat as cm
-from tests.kit.cases import CASES, SUB_GROUP, Case, copies
+from tests.kit.cases import CASES, OF_MATRICES, SUB_GROUP, Case, copies
 from tests.kit.sycl import launches
 from tests.kit.sycl.launching_tests import launching
 from tests.kit.targets import gpu
 
 SEED = 20
-MATRICES = ("matrices", "gemm", "gemm_blocked", "scale_rows", "flash_attention", "gemm_quantized", "convolution",
-            "gemm_w4a16")
-"""Files whose kernels have matrices, and require no size of sub-groups: their work-groups are sub-groups of 16."""
 
 
 @cache
@@ -47,9 +43,7 @@ def test_examples_and_kernels(case: Case, capsys: pytest.CaptureFixture[str]) ->
     check(case, gpu.NarrowGpu(0), capsys)
 
 
-WHOLE_WARPS = [replace(case, **{name: (2 * sizes[0], *sizes[1:]) for name, sizes in (
-    ("global_size", case.global_size), ("local_size", case.local_size))}) for case in CASES
-    if case.source.stem in MATRICES]
+WHOLE_WARPS = [case.for_sub_groups_of(2 * SUB_GROUP) for case in CASES if case.source.stem in OF_MATRICES]
 
 
 @pytest.mark.oracle("cuda")

@@ -130,12 +130,13 @@ class _Inlining:
         return None
 
     def _remove_unused(self) -> list[int]:
-        """Functions that no entry point, export, constant or instruction names."""
+        """Functions that were called, and that no entry point, export, constant or instruction names any more."""
         editor = self.editor
         exported = {item.words[0] for item in editor.head if item.opcode == Op.Decorate and item.words[1] ==
                     Decoration.LinkageAttributes and item.words[-1] == LinkageType.Export}
         named = {identifier for item in editor.head if item.opcode not in _ANNOTATING for identifier in item.ids()}
-        waiting = [body.id for body in editor.bodies if body.id in exported | named]
+        called = {callee for item in self.module.instructions if item.opcode in CALLING for callee in callees_of(item)}
+        waiting = [body.id for body in editor.bodies if body.id in exported | named or body.id not in called]
         used: set[int] = set()
         while waiting:
             identifier = waiting.pop()
@@ -144,8 +145,7 @@ class _Inlining:
             used.add(identifier)
             waiting += [callee for row in self.bodies[identifier].rows() if row.opcode in CALLING
                         for callee in callees_of(row)]
-        called = {callee for item in self.module.instructions if item.opcode in CALLING for callee in callees_of(item)}
-        removed = [body.id for body in editor.bodies if body.id not in used and body.id in called and body.blocks]
+        removed = [body.id for body in editor.bodies if body.id not in used and body.blocks]
         editor.bodies = [body for body in editor.bodies if body.id not in removed]
         return removed
 

@@ -24,12 +24,12 @@ from typing import IO, Any
 from coopmat.diagnostics import Error
 
 _SIZE = struct.Struct("<Q")
-_LAST_WORDS = 600  # characters of what a child wrote before its end
+_MOST_WORDS = 600  # characters of what a child wrote before its end
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a job has no answer: ``reason`` completes 'the process …'; ``log`` is the end of what it wrote."""
+    """Why a job has no answer: ``reason`` completes 'the process …'; ``log``: what it wrote."""
 
     reason: str
     log: str = ""
@@ -125,7 +125,9 @@ def _serve(stdin: IO[bytes], stdout: IO[bytes], jobs: queue.SimpleQueue[Any],
 
 def _ending(status: int, log: IO[bytes]) -> Ending:
     log.seek(0)
-    words = log.read().decode(errors="replace").strip()[-_LAST_WORDS:]
+    words = log.read().decode(errors="replace").strip()
+    if len(words) > _MOST_WORDS:  # reasons come first or last, and stacks between them
+        words = f"{words[:_MOST_WORDS // 2]} … {words[-_MOST_WORDS // 2:]}"
     if status >= 0:
         return Ending(f"ended with exit code {status}", words)
     try:

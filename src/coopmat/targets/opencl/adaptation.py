@@ -58,11 +58,12 @@ class Adapted:
 
 def adapt(module: Module, description: DeviceDescription, support: Support, options: OpenCLOptions) -> Adapted:
     """The module for a driver. Raises KernelNotSupported for what can neither be taken nor replaced."""
-    _refuse(module, description, support)
-    module = assertions.resolved(module)
     grouped = [name for name in module.kernel_signatures if uses_sub_groups(module, name)]
     if grouped and not support.sub_group_sizes:
-        raise KernelNotSupported(f"the driver {support.device} has no sub-groups, which kernel '{grouped[0]}' uses")
+        raise KernelNotSupported(f"the driver {support.device} has no sub-groups, which kernel '{grouped[0]}' uses: "
+                                 f"{support.why_no_sub_groups or 'they do not work'}")
+    _refuse(module, description, support)
+    module = assertions.resolved(module)
     whole = frozenset(name for name in grouped if any(row.opcode in _SHARED for row
                                                       in reachable_instructions(module, name)))
     notes: list[str] = []

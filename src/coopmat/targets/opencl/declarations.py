@@ -36,12 +36,12 @@ def declared_for(device: DriverDevice, module: Module) -> Module:
 
 
 def lacking_capabilities(device: DriverDevice, module: Module) -> list[Capability]:
-    """The capabilities that a module declares and the driver says that it lacks; none where it does not tell."""
-    if device.spirv_capabilities is None:
-        return []
-    known = implied(map(Capability, device.spirv_capabilities & Capability._value2member_map_.keys()))
+    """The capabilities that a module declares and the driver says that it lacks."""
     declared = {Capability(row.words[0]) for row in module.of_opcode(Op.Capability)
                 if row.words[0] in Capability._value2member_map_}
+    if device.spirv_capabilities is None:
+        return sorted(filter(device.lacks, declared))
+    known = implied(map(Capability, device.spirv_capabilities & Capability._value2member_map_.keys()))
     return sorted(declared - known - UNLISTED - UNDECLARED)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import CompileError, Diagnostic, Error, LaunchError
+from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
@@ -92,10 +93,17 @@ class OpenCLProgram:
             text = f"does not compile the program (CL_{found.status}){log}"
         elif isinstance(found, Ending):
             log = f":\n{found.log}" if found.log else ""
-            text = f"does not survive the program: the process of its compiler {found}{log}"
+            text = f"does not survive the program{self._likely}: the process of its compiler {found}{log}"
         else:
             text = f"does not compile the program: {found}"
         return CompileError([Diagnostic("error", f"the driver {self.support.device} {text}", None)])
+
+    @property
+    def _likely(self) -> str:
+        """What may be the reason why a compiler crashed."""
+        if any(row.words[0] == StorageClass.CrossWorkgroup for row in self.adapted.module.of_opcode(Op.Variable)):
+            return ", which has variables at program scope: not every driver has them"
+        return ""
 
     # --- launching --------------------------------------------------------------------
 

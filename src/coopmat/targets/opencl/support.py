@@ -59,14 +59,23 @@ class Support:
 
     @cached_property
     def sub_group_verdicts(self) -> dict[int, Verdict]:
-        """Of each size that the driver says it has, whether kernels that require it get it."""
+        """Of each size that the driver says it has, whether kernels that require it get it; empty where none can."""
+        if self.why_no_sub_groups is not None or self.device.lacks(Capability.SubgroupDispatch):
+            return {}
         sizes = [size for size in self.device.sub_group_sizes if size & size - 1 == 0]
-        if self.device.lacks(Capability.SubgroupDispatch):
-            lacking = Verdict(False, "the driver does not list the capability SubgroupDispatch")
-            return dict.fromkeys(sizes, lacking)
         trials = [self._size_trial(size) for size in sizes]
         checks = [lambda found, size=size: bool((found[0] == size).all()) for size in sizes]
         return dict(zip(sizes, verdicts(self.device, trials, checks, self.settings), strict=True))
+
+    @property
+    def why_no_sub_groups(self) -> str | None:
+        """Why the driver has no sub-groups, by what it says; None if it says that it has them."""
+        if not self.device.has_sub_groups and not self.device.sub_group_sizes:
+            return "CL_DEVICE_MAX_NUM_SUB_GROUPS is 0"
+        ways = (Capability.SubgroupDispatch, Capability.GroupNonUniform)
+        if all(map(self.device.lacks, ways)):
+            return f"the driver lists neither of the capabilities {' and '.join(one.spelling for one in ways)}"
+        return None
 
     @cached_property
     def requires_sizes(self) -> bool:
@@ -76,7 +85,7 @@ class Support:
     @cached_property
     def _usual_size(self) -> int:
         """The size that kernels get which require none, on a driver that does not tell its sizes; 0 for none."""
-        if not self.device.has_sub_groups or self.device.lacks(Capability.GroupNonUniform):
+        if self.why_no_sub_groups is not None:
             return 0
         found, = outcomes(self.device, [self._size_trial(None)], self.settings)
         size = int(found[0][0]) if isinstance(found, list) else 0

@@ -71,7 +71,7 @@ def compile_here(job: tuple[DriverDevice, bytes, str]) -> Compiled | Refused:
     try:
         build(program, options)
     except cl.Error as error:
-        return Refused(code_name(error.code), _log_of(program, device))
+        return Refused(code_name(error.code), log_of(program, device))
     try:
         binary, = program.binaries
     except (cl.Error, ValueError, TypeError):
@@ -86,7 +86,8 @@ def build(program: Any, options: str) -> Any:
         return program.build(options=options)
 
 
-def _log_of(program: Any, device: Any) -> str:
+def log_of(program: Any, device: Any) -> str:
+    """What the driver's compiler said of a program."""
     cl = started()
     try:
         return str(program.get_build_info(device, cl.program_build_info.LOG)).strip("\0 \n")

@@ -15,6 +15,26 @@ FINE_SYSTEM = 4  # CL_DEVICE_SVM_FINE_GRAIN_SYSTEM
 _CPU, _GPU = 2, 4  # CL_DEVICE_TYPE
 _IL = re.compile(r"SPIR-V_(\d+)\.(\d+)")
 
+EXTENSIONS_OF: dict[Capability, frozenset[str]] = {
+    capability: frozenset(names.split()) for capability, names in (
+        (Capability.GroupNonUniformVote, "cl_khr_subgroup_non_uniform_vote"),
+        (Capability.GroupNonUniformBallot, "cl_khr_subgroup_ballot"),
+        (Capability.GroupNonUniformArithmetic, "cl_khr_subgroup_non_uniform_arithmetic"),
+        (Capability.GroupNonUniformShuffle, "cl_khr_subgroup_shuffle"),
+        (Capability.GroupNonUniformShuffleRelative, "cl_khr_subgroup_shuffle_relative"),
+        (Capability.GroupNonUniformClustered, "cl_khr_subgroup_clustered_reduce"),
+        (Capability.GroupNonUniformRotateKHR, "cl_khr_subgroup_rotate"),
+        (Capability.DotProduct, "cl_khr_integer_dot_product"),
+        (Capability.DotProductInput4x8Bit, "cl_khr_integer_dot_product"),
+        (Capability.DotProductInput4x8BitPacked, "cl_khr_integer_dot_product"),
+        (Capability.DotProductInputAll, "cl_khr_integer_dot_product"),
+        (Capability.SubgroupShuffleINTEL, "cl_intel_subgroups cl_intel_spirv_subgroups"),
+        (Capability.SubgroupBufferBlockIOINTEL, "cl_intel_subgroups cl_intel_spirv_subgroups"),
+        (Capability.SplitBarrierEXT, "cl_intel_split_work_group_barrier"),
+    )}
+"""By which extensions a driver that does not list capabilities says that it takes one: any of them will do. OpenCL's
+environment of SPIR-V names them."""
+
 Kind = Literal["cpu", "gpu", "accelerator"]
 Version = tuple[int, int]
 
@@ -75,8 +95,12 @@ class DriverDevice:
         return max(self.ils)
 
     def lacks(self, capability: Capability) -> bool:
-        """Whether the driver says that it does not take a capability; False where it does not tell."""
-        return self.spirv_capabilities is not None and capability not in self.spirv_capabilities
+        """Whether the driver says that it does not take a capability, or lacks the extension that it comes with; False
+        where it does not tell."""
+        if self.spirv_capabilities is not None:
+            return capability not in self.spirv_capabilities
+        extensions = EXTENSIONS_OF.get(capability)
+        return extensions is not None and not extensions & self.extensions
 
     def __str__(self) -> str:
         return f"{self.name}, {self.platform_name} {self.driver_version}"

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from coopmat.targets.base.children import answers
+from coopmat.targets.opencl.host.compiling import log_of
 from coopmat.targets.opencl.host.description import DriverDevice
-from coopmat.targets.opencl.host.driver import set_pointer, started
+from coopmat.targets.opencl.host.driver import code_name, set_pointer, started
 
 SECONDS = 60.0
 """That one launch may take, with the start of its process and the driver's compiler."""
@@ -42,12 +43,17 @@ def launch(job: tuple[DriverDevice, Trial]) -> list[np.ndarray[Any, Any]] | str:
     device = cl.get_platforms()[described.platform].get_devices()[described.device]
     context = cl.Context([device])
     queue = cl.CommandQueue(context)
+    log = ""
     try:
         program = cl.Program(context, trial.spirv)
-        program.build()
+        try:
+            program.build()
+        except cl.Error:
+            log = f": {_words(log_of(program, device))}"
+            raise
         kernel = cl.Kernel(program, trial.kernel)
     except cl.Error as error:
-        return f"{BUILD_FAILED}: {_words(error)}"
+        return f"{BUILD_FAILED} (CL_{code_name(error.code)}){log}"
     bound = []
     try:
         for place, array in enumerate(trial.arguments):
@@ -66,9 +72,9 @@ def launch(job: tuple[DriverDevice, Trial]) -> list[np.ndarray[Any, Any]] | str:
             cl.enqueue_copy(queue, memory, buffer)
         queue.finish()
     except cl.Error as error:
-        return f"the launch fails: {_words(error)}"
+        return f"the launch fails: {_words(str(error))}"
     return list(trial.arguments)
 
 
-def _words(error: Exception) -> str:
-    return " ".join(str(error).split())[:1000]
+def _words(text: str) -> str:
+    return " ".join(text.split())[:1000]

@@ -1,0 +1,83 @@
+"""``opencl:0`` on OpenCL's drivers: cases, examples, programs and random kernels, in child processes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kit.cases import CASES
+from tests.kit.oracles import opencl
+from tests.kit.targets import opencl_cases
+from tests.programs.test_programs import PROGRAMS
+
+JOBS = "tests.kit.targets.on_opencl:"
+EXAMPLES = tuple(case.name for case in CASES)
+PROGRAM_NAMES = tuple(program.__name__.rpartition(".")[2] for program in PROGRAMS)
+EVERY = 4
+"""One in how many of the examples and test kernels the short form has: most of the time is the driver's compiler's."""
+SHORT = {"intel": ("cholesky", "example_quantized", "layer_norm", "lu"), "rusticl": ("cholesky",), "pocl": ()}
+"""Programs that do not take the driver's compiler long."""
+SEEDS = {"random_kernel": range(1, 6), "random_graph": (1, 2, 3, 5, 6)}
+LONG_SEEDS = range(1000, 1300)
+"""Of the short forms those of which Intel's runtime makes what the simulator does: for kernel 0 it does not find a
+function of its own (convert_char32_sat), and operations of sub-groups where work-items part (graphs 0 and 4) see
+others. Other drivers have not what random kernels use: PoCL no sub-groups, rusticl no ballots and reductions."""
+NO_SUB_GROUPS = "has no sub-groups, which kernel"
+REFUSED = {
+    "intel": {"matrix_int8-shared_m8_n16": "does not take the SPIR-V capability SplitBarrier"},
+    "pocl": {
+        "sub_groups_of_every_size": NO_SUB_GROUPS,
+        "sub_groups_take_different_ways_past_barriers": NO_SUB_GROUPS,
+        "dot_products": "does not take the SPIR-V capabilities DotProductInput4x8Bit, DotProduct",
+        "matrices_become_sub_group_code": NO_SUB_GROUPS,
+        "matrices_of_other_layouts_and_local_memory": NO_SUB_GROUPS,
+        "async_copies-transpose": "does not survive the program: the process of its compiler was ended by SIGSEGV",
+        "matrices-control": NO_SUB_GROUPS, "gemm_tuned-gemm": NO_SUB_GROUPS, "scale_rows-scale_rows": NO_SUB_GROUPS,
+        "gemm_quantized-gemm": NO_SUB_GROUPS,
+        "dot_products-signed_signed": "does not take the SPIR-V capabilities DotProductInput4x8BitPacked, DotProduct",
+        "matrix_int8-shared_m8_n16": NO_SUB_GROUPS,
+    },
+    "rusticl": {
+        "variables_keep_their_content": "has variables at program scope: not every driver has them",
+        "extensions-layouts": "does not survive the program",
+        "printing-choices": "does not survive the program",
+        "overloads-overloads": "the process was ended by SIGSEGV",
+        "gemm_tuned-gemm": "has no sub-groups of 16; its sizes are 8",
+        "matrix_int8-shared_m8_n16": "does not take the SPIR-V capability SplitBarrier",
+    },
+}
+"""What drivers do not have, and what is said of it. Rusticl takes a format of printf that is constant."""
+DRIVERS = [pytest.param(driver, marks=pytest.mark.oracle(f"{driver}-opencl")) for driver in opencl.DRIVERS]
+
+
+def check(driver: str, name: str, found: str) -> None:
+    """A case that is right, or that is refused as it should be."""
+    expected = REFUSED[driver].get(name)
+    assert expected in found if expected is not None else not found, f"{name}: {found}"
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_cases(driver: str) -> None:
+    names = tuple(opencl.names_of(opencl_cases))
+    for name, found in opencl.outcomes(driver, f"{JOBS}case", *names).items():
+        check(driver, name, found)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_examples_and_kernels(driver: str, long_form: bool) -> None:
+    names = EXAMPLES if long_form else EXAMPLES[::EVERY]
+    for name, found in opencl.outcomes(driver, f"{JOBS}example", *names).items():
+        check(driver, name, found)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_programs(driver: str, long_form: bool) -> None:
+    names = PROGRAM_NAMES if long_form and driver != "pocl" else SHORT[driver]
+    for name, found in opencl.outcomes(driver, f"{JOBS}program", *names).items():
+        check(driver, name, found)
+
+
+@pytest.mark.oracle("intel-opencl")
+@pytest.mark.parametrize("kind", ["random_kernel", "random_graph"])
+def test_random_kernels_are_as_on_the_simulator(kind: str, long_form: bool) -> None:
+    found = opencl.outcomes("intel", f"{JOBS}{kind}", *(LONG_SEEDS if long_form else SEEDS[kind]))
+    assert not any(found.values()), "\n".join(filter(None, found.values()))
