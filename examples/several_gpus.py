@@ -45,7 +45,7 @@ def run(name, size, a, b, rounds=5):
     count = size * size
     arrays = [cm.malloc_device[bfloat16](count, queue), cm.malloc_device[bfloat16](count, queue),
               cm.malloc_device[float32](count, queue)]
-    for memory, content in zip(arrays, (a, b)):
+    for memory, content in zip(arrays, (a, b), strict=False):
         queue.memcpy(memory, content, content.nbytes)
     built = cm.build(gemm, device=queue.device).kernel("gemm")
     launch = queue.prepare(built, (size // N * ITEMS, size // M), (ITEMS, 1), *arrays, size)

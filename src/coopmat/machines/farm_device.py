@@ -101,8 +101,8 @@ class FarmProgram:
                           tuple(changed))
         found = self.device.farm.run(worker.run, request, arrays, device_name=self.device.record.name,
                                      key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
-        for number, content in zip(changed, found, strict=True):
-            arrays[number][...] = content
+        for number, (start, content) in zip(changed, found, strict=True):
+            arrays[number][start:start + content.size] = content
         for one in given:
             if isinstance(one, np.ndarray):
                 copied(one)

@@ -25,6 +25,7 @@ MISSING = "a farm needs Dask.distributed: 'pip install coopmat[farm]' brings it"
 PATIENCE = 25.0  # seconds without an answer of the scheduler
 TRIES = 4  # of a launch whose arrays were lost with a worker
 MOST_KEPT = 1 << 30  # bytes of arrays that workers keep
+MOST_SEEN = 1 << 28  # bytes of arrays that are compared with what they were
 SMALL = 1 << 16  # bytes of an array that goes with its task
 RESTART = 8.0  # seconds that a worker may take to start again
 FRESH = 1.0  # seconds for which what is known of the workers serves
@@ -56,6 +57,8 @@ class Farm:
     _records: dict[str, WorkerRecord] = field(default_factory=dict, repr=False)  # by the machine
     _states: tuple[float, list[WorkerState]] = field(default=(0.0, []), repr=False)  # and when they were asked for
     _sent: OrderedDict[str, tuple[Any, int]] = field(default_factory=OrderedDict, repr=False)  # the last used is last
+    _seen: OrderedDict[tuple[int, int], tuple[np.ndarray, str]] = field(default_factory=OrderedDict, repr=False)
+    """Of arrays by their addresses and sizes, the contents and what stands for them; the last used is last."""
     _quarantined: dict[str, str] = field(default_factory=dict, repr=False)
 
     # --- what there is ------------------------------------------------------------------
@@ -187,7 +190,7 @@ class Farm:
         """An array on some worker: what was sent before, or sent now; small ones as they are."""
         if array.nbytes < SMALL:
             return array
-        digest = hashlib.blake2b(array.data, digest_size=16).hexdigest()
+        digest = self._digest(array)
         known, _ = self._sent.pop(digest, (None, 0))
         if known is None or known.status != "finished":
             known = self.client.scatter(array, hash=False)
@@ -195,6 +198,17 @@ class Farm:
         while sum(nbytes for _, nbytes in self._sent.values()) > MOST_KEPT and len(self._sent) > 1:
             self._sent.popitem(last=False)
         return known
+
+    def _digest(self, array: np.ndarray) -> str:
+        """What stands for an array's content. That of memory whose content is what it was is known."""
+        place = int(array.ctypes.data), array.nbytes
+        seen = self._seen.pop(place, None)
+        if seen is None or not np.array_equal(seen[0], array):
+            seen = array.copy(), hashlib.blake2b(array.data, digest_size=16).hexdigest()
+        self._seen[place] = seen
+        while sum(nbytes for _, nbytes in self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
+        return seen[1]
 
     def _forget(self, futures: Sequence[Any]) -> None:
         """Send arrays again when they are needed again."""

@@ -97,15 +97,28 @@ def _record(one: Device) -> DeviceRecord:
     return DeviceRecord(one.name, one.architecture, chip, one.description, tuple(one.matrix_combinations))
 
 
-def run(request: Request, *arrays: np.ndarray) -> list[np.ndarray]:
-    """Launch a kernel on a device of this worker; the arrays that it may have written. Raises what the launch raises.
-    """
+Change = tuple[int, np.ndarray]
+"""Where the bytes of an array that are others begin, and what they are now."""
+
+
+def run(request: Request, *arrays: np.ndarray) -> list[Change]:
+    """Launch a kernel on a device of this worker; what it has changed of the arrays that it may write, from the first
+    byte to the last one. Raises what the launch raises."""
     kept = {number: arrays[number].copy() for number in request.written}
     given = [kept.get(one.number, arrays[one.number]) if isinstance(one, Place) else one for one in request.arguments]
     on = device(request.device, options=request.options)
     kernel = _program(request.spirv).kernel(request.kernel)
     _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()
-    return [kept[number] for number in request.written]
+    return [_change(arrays[number], kept[number]) for number in request.written]
+
+
+def _change(before: np.ndarray, after: np.ndarray) -> Change:
+    width = 8 if before.size % 8 == 0 else 1
+    differs = before.view(f"u{width}") != after.view(f"u{width}")
+    if not differs.any():
+        return 0, after[:0]
+    start, end = int(differs.argmax()), differs.size - int(differs[::-1].argmax())
+    return start * width, after[start * width:end * width]
 
 
 @lru_cache(MOST_PROGRAMS)
