@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from tests import fuzz
 from tests.kit.command_line import coopmat, failure
+from tests.kit.paths import ROOT
 
 pytestmark = pytest.mark.oracle("distributed")
 KERNELS = """
@@ -25,7 +27,8 @@ kernel void outside(global int *o) { o[get_global_id(0) + 1] = 1; }
 int counter;
 """
 WORKER = "from coopmat.command_line.main import main; main()"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(one for one in sys.path if one and Path(one) != ROOT)}
+"""Of workers, which have coopmat, and nothing of its tests."""
 PATIENCE = 90  # seconds, on a busy machine
 
 
@@ -33,6 +36,11 @@ def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
+
+
+def free_port_of(_: int) -> int:
+    """A function of a module that workers do not have."""
+    return free_port()
 
 
 class Processes:
@@ -137,6 +145,41 @@ def test_a_launch_on_several_workers(farm: cm.Farm) -> None:
 def test_sweeps(farm: cm.Farm) -> None:
     assert {one.configuration: one.value for one in cm.sweep(abs, range(-50, 50), on=farm.address)} == {
         x: abs(x) for x in range(-50, 50)}
+    with pytest.raises(cm.Error, match=r"do not have what the function needs: No module named 'tests'"):
+        list(cm.sweep(free_port_of, [1], on=farm.address))
+
+
+def test_random_kernels_are_checked_on_a_farm(farm: cm.Farm, capsys: pytest.CaptureFixture[str],
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fuzz.main(["--on", farm.address, "--seeds", "3:5", "--checks", "source,graph"]) == 0
+    assert "4 checks, 0 with something wrong" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        fuzz.main(["--checks", "none"])
+    assert "the checks are source, llvm, graph" in capsys.readouterr().err
+
+
+def test_commands_take_a_farms_device(farm: cm.Farm, tmp_path: Path) -> None:
+    """As a user gives it: a device is a device."""
+    device, source = f"{farm.address}/sim:generic", tmp_path / "scale.cl"
+    source.write_text("kernel void scale(global float *o, global const float *x) { o[get_global_id(0)] = 2 * "
+                      "x[get_global_id(0)]; }")
+    ones = tmp_path / "ones.npy"
+    np.save(ones, np.ones(64, np.float32))
+    arguments = ["--global", "64", "--arg", "zeros:fp32:64", "--arg", str(ones)]
+    launch = ["--kernel", "scale", "--local", "16", *arguments]
+    out = tmp_path / "out.npy"
+    coopmat("run", str(source), "--device", device, *launch, "--out", f"0={out}").check_returncode()
+    assert (np.load(out) == 2).all()
+    compared = coopmat("compare", str(source), "--devices", f"cpu,{device}", *launch)
+    assert compared.returncode == 0
+    assert f"{device} against cpu: all results are equal" in compared.stdout
+    tuned = coopmat("tune", str(source), "--device", device, *arguments, "--local-range", "16", "--local-range", "32", "--rep", "1")
+    assert tuned.returncode == 0, tuned.stderr
+    assert f"--device {device}" in tuned.stdout
+    demo = coopmat("demo", "--devices", device)
+    assert "2 runs on 1 devices: all results are right" in demo.stdout
+    with pytest.raises(cm.Error, match="the options of the device 'sim:generic' are SimulatorOptions"):
+        farm.device("sim:generic", options=cm.CpuOptions())
 
 
 def test_workers_that_end_or_stop_cost_time_only(farm: cm.Farm, long_form: bool) -> None:

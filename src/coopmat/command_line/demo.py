@@ -9,7 +9,7 @@ scores of all 1,797 images are one matrix product, 1797×65 by 65×10, computed 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -17,7 +17,7 @@ import numpy as np
 from rich.progress import Progress
 from rich.table import Table
 
-from coopmat.runtime import Device, Queue, build, devices
+from coopmat.runtime import Device, Queue, build
 from coopmat.support.terminal import console, table
 
 TRAINING_IMAGES = 1000
@@ -70,12 +70,12 @@ class Outcome:
     is_right: bool
 
 
-def run() -> bool:
-    """Run the demo, print its table, and return whether every result is right."""
+def run(on: Sequence[Device]) -> bool:
+    """Run the demo on devices, print its table, and return whether every result is right."""
     output = console()
     images, labels = load_digits()
     problems = make_problems(images, labels)
-    jobs = list(_jobs(problems))
+    jobs = list(_jobs(on, problems))
     outcomes = []
     with Progress(console=output, transient=True) as progress:
         task = progress.add_task("classifying digits", total=len(jobs))
@@ -122,8 +122,8 @@ def _problem(element: ElementType, inputs: np.ndarray, weights: np.ndarray) -> P
     return Problem(element, a, b, exact_a @ exact_b, tolerance)
 
 
-def _jobs(problems: list[Problem]) -> Iterator[tuple[Device, Problem, tuple[int, int, int]]]:
-    for device in devices():
+def _jobs(on: Sequence[Device], problems: list[Problem]) -> Iterator[tuple[Device, Problem, tuple[int, int, int]]]:
+    for device in on:
         for problem in problems:
             tile = choose_tile(device, problem.type)
             if tile is not None:

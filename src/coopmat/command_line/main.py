@@ -326,9 +326,13 @@ app.command("debug", cls=BuildCommand)(debug.debug)
 
 
 @app.command()
-def demo() -> None:
+def demo(
+    names: Annotated[str | None, typer.Option(
+        "--devices", metavar="DEVICE,DEVICE...", help="As `coopmat devices` lists them; by default all.")] = None,
+) -> None:
     """Classify handwritten digits with matrix kernels on every device, and check each result."""
     from coopmat.command_line import demo as demonstration
 
-    if not demonstration.run():
+    chosen = devices() if names is None else [device(name.strip()) for name in names.split(",")]
+    if not demonstration.run(chosen):
         sys.exit(1)

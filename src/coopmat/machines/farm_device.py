@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.devices import Combination
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import Error, LaunchError
 from coopmat.machines import worker
 from coopmat.machines.worker import DeviceRecord, Place, Request
 from coopmat.runtime.device import Device
@@ -28,7 +28,10 @@ class FarmDevice(Device):
     """A device that workers of a farm have; any that is free runs a launch. ``options``: of a device of that kind."""
 
     def __init__(self, farm: Farm, record: DeviceRecord, options: Any = None) -> None:
-        super().__init__(record.description, options)
+        super().__init__(record.description, record.options if options is None else options)
+        if type(self.options) is not type(record.options):
+            raise Error(f"the options of the device '{record.name}' are {type(record.options).__name__}, not "
+                        f"{type(options).__name__}")
         self.farm = farm
         self.record = record
         self.name = f"{farm.address}/{record.name}"
@@ -42,7 +45,7 @@ class FarmDevice(Device):
         return list(self.record.combinations)
 
     def with_options(self, options: Any) -> FarmDevice:
-        """The device with other options, which the workers check."""
+        """The device with other options."""
         return FarmDevice(self.farm, self.record, options)
 
     def load(self, module: Module, *, is_checked: bool = False, cache: Cache | None = None) -> FarmProgram:

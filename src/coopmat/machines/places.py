@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+from coopmat.diagnostics import Error
 from coopmat.machines.farms import Farm, keep_environment
 
 DASKS_TRIES = 4
@@ -51,6 +53,12 @@ def run_all(function: Function, configurations: Sequence[Any]) -> list[Result]:
     return found
 
 
+def run_sent(content: bytes) -> list[Result]:
+    """:func:`run_all` of a function and configurations that were pickled: schedulers, which have nothing of what they
+    name, only pass them on."""
+    return run_all(*pickle.loads(content))
+
+
 class Local:
     """Processes of this machine, by loky, which starts others where some have ended."""
 
@@ -92,7 +100,10 @@ class OnFarm:
 
     def submit(self, function: Function, configurations: Sequence[Any]) -> Any:
         """See :class:`Machine`."""
-        return self.farm.client.submit(run_all, function, list(configurations), pure=False)
+        import cloudpickle
+
+        content = cloudpickle.dumps((function, list(configurations)))
+        return self.farm.client.submit(run_sent, content, pure=False)
 
     def completed(self, futures: Sequence[Any]) -> Iterable[Any]:
         """See :class:`Machine`. Error if the scheduler is gone."""
@@ -113,4 +124,7 @@ class OnFarm:
             found: list[Result] = future.result()
         except KilledWorker as error:
             raise Died(f"the last one on {error.last_worker.address}", DASKS_TRIES) from None
+        except ModuleNotFoundError as error:
+            raise Error(f"workers of {self.farm.address} do not have what the function needs: {error}. Functions of the "
+                        "script itself are sent; modules beside it must be installed there") from None
         return found

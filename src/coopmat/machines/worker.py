@@ -23,13 +23,14 @@ MOST_PROGRAMS = 64
 
 @dataclass(frozen=True)
 class DeviceRecord:
-    """A device of a worker. ``chip``: what it is, for people."""
+    """A device of a worker. ``chip``: what it is, for people; ``options``: if nobody gives others."""
 
     name: str
     architecture: str
     chip: str
     description: DeviceDescription
     combinations: tuple[Combination, ...]
+    options: Any
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def _record(one: Device) -> DeviceRecord:
         chip = processor_name()
     else:
         chip = "simulated"
-    return DeviceRecord(one.name, one.architecture, chip, one.description, tuple(one.matrix_combinations))
+    return DeviceRecord(one.name, one.architecture, chip, one.description, tuple(one.matrix_combinations),
+                        one.options)
 
 
 Change = tuple[int, np.ndarray]
