@@ -37,6 +37,7 @@ class Header(IntEnum):
     DROPPED = 3  # calls that were not written down
     CAPACITY = 4  # bytes for records
     LIMIT = 5  # characters that are printed
+    FAILED = 6  # the first assertion that failed, counted from 1, on targets that note it here
     COUNT = 8
 
 

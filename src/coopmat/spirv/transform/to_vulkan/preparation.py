@@ -23,6 +23,7 @@ from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
 from coopmat.spirv.transform.to_vulkan.instructions import mathematics
+from coopmat.spirv.transform.to_vulkan.instructions.assertions import is_failure
 from coopmat.spirv.transform.to_vulkan.loops import with_hints
 from coopmat.spirv.transform.to_vulkan.shader import VulkanTarget
 from coopmat.spirv.transform.values import values
@@ -119,7 +120,7 @@ def _without_heads(module: Module, divides: Callable[[Module, Instruction], bool
 
 def _check_calls(module: Module, function: Function, kernel: str) -> None:
     for row in (row for block in function.blocks for row in block.instructions):
-        if row.opcode == Op.FunctionCall:
+        if row.opcode == Op.FunctionCall and not is_failure(module, row):
             name = imported_name(module, row.words[0])
             raise Error(f"kernel '{kernel}' calls '{name}', which the module only imports" if name else
                         f"kernel '{kernel}' has a function that calls itself, or too many instructions with all that "

@@ -106,6 +106,9 @@ class Shader:
     and ``group_count`` (3 × u32, of the whole launch: a launch may be run by several dispatches), ``global_offset``
     (3 × u64), ``printf`` and ``globals`` (u64 addresses of the print buffer and of the program-scope variables).
 
+    print_calls: what calls of printf write to the print buffer. assertions: what those say that may fail; a shader with
+    any has the print buffer, too, and notes there which failed first.
+
     local_size_spec_ids: the specialisation constants (u32) that are the work-group's size.
 
     globals_image: what the program-scope variables hold at first; at each of ``globals_relocations`` (bytes), the
@@ -127,6 +130,7 @@ class Shader:
     globals_image: bytes = b""
     globals_relocations: tuple[int, ...] = ()
     print_calls: tuple[PrintedCall, ...] = ()
+    assertions: tuple[str, ...] = ()
     local_bytes: int = 0
     features: frozenset[str] = frozenset()
     sub_group_size: int | None = None

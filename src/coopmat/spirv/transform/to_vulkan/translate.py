@@ -33,6 +33,7 @@ from coopmat.spirv.transform.to_vulkan.features import (
 from coopmat.spirv.transform.to_vulkan.globals import constant_address
 from coopmat.spirv.transform.to_vulkan.instructions import (
     arithmetic,
+    assertions,
     async_copies,
     atomics,
     barriers,
@@ -65,7 +66,7 @@ REGION_ALIGNMENT = 16
 _BASE = (Capability.Shader, Capability.PhysicalStorageBufferAddresses, Capability.VulkanMemoryModel)
 _HANDLERS: Mapping[int, Handler] = MappingProxyType({
     op: handler for family in (composites, pointers, barriers, matrices, control_flow, mathematics, atomics, arithmetic,
-                                         conversions, groups, async_copies, dot_products)
+                                         conversions, groups, async_copies, dot_products, assertions)
     for op, handler in family.HANDLERS.items()})
 _OF_SUB_GROUPS = frozenset({"SubgroupSize", "NumSubgroups", "SubgroupId", "SubgroupLocalInvocationId"})
 _USUAL_WIDTH = 32
@@ -173,7 +174,8 @@ class _Shader:
     def _other_hidden(self) -> Iterator[str]:
         if self.t.image.offsets:
             yield "globals"
-        if any(printing.is_printf(row) for block in self.t.function.blocks for row in block.instructions):
+        if any(printing.is_printf(row) or assertions.is_failure(self.t.module, row)
+               for block in self.t.function.blocks for row in block.instructions):
             yield "printf"
 
     def _declare_sizes(self) -> None:
@@ -315,7 +317,7 @@ class _Shader:
             block_in_memory=t.block.in_memory, hidden=MappingProxyType(dict(t.layout.hidden)),
             local_size_spec_ids=LOCAL_SIZE_IDS, globals_image=bytes(self.t.image.content),
             globals_relocations=tuple(self.t.image.relocations), print_calls=tuple(t.print_calls),
-            local_bytes=self.local_bytes, features=frozenset(needed),
+            assertions=tuple(t.assertions), local_bytes=self.local_bytes, features=frozenset(needed),
             sub_group_size=t.target.sub_group_size if self._counts_on_sub_groups(capabilities) else None)
 
     def _counts_on_sub_groups(self, capabilities: set[Capability]) -> bool:

@@ -53,6 +53,7 @@ class Translation:
         self.typed: dict[int, int] = {}  # pointer into a variable with its own type → pointer in the shader
         self.ends: dict[int, int] = {}  # label of a block → label of its last part in the shader
         self.print_calls: list[PrintedCall] = []
+        self.assertions: list[str] = []  # what each says that may fail
         self.alignments: dict[int, int] = {}  # of pointers whose type tells too much
         self.built_in_parts: dict[int, tuple[int, int]] = {}  # pointer → built-in variable and index
         self.inputs: dict[BuiltIn, int] = {}

@@ -19,6 +19,11 @@ from coopmat.targets.vulkan.api.table import COMMANDS
 VARIABLE = "COOPMAT_VULKAN"
 """Names the library in place of the system's loader; ``off`` is none."""
 OFF = "off"
+SETTINGS = {
+    # With AVX-512, LLVM 22 makes wrong code of lavapipe's for a sign that is set beside a test for NaN: erf and atan.
+    "GALLIUM_OVERRIDE_CPU_CAPS": "avx",
+}
+"""Variables with which drivers compute what they should. Those that the user has set stay."""
 _NAMES = {"win32": ("vulkan-1.dll",),
           "darwin": ("libvulkan.1.dylib", "libvulkan.dylib", "libMoltenVK.dylib")}
 _OTHERWISE = ("libvulkan.so.1", "libvulkan.so")
@@ -112,7 +117,9 @@ def _opened() -> Any:
 
 @cache
 def loader() -> Commands:
-    """The commands that need no instance. Error if there is no Vulkan."""
+    """The commands that need no instance. Error if there is no Vulkan. Sets what drivers read when they are loaded."""
+    for name, value in SETTINGS.items():
+        os.environ.setdefault(name, value)
     library = _opened()
     try:
         address = ctypes.cast(library.vkGetInstanceProcAddr, ctypes.c_void_p).value

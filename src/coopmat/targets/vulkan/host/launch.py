@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import KernelAssertion, LaunchError, Where
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.transform.to_vulkan.shader import Shader
 from coopmat.support.cache import Cache
@@ -23,7 +23,7 @@ from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
-from coopmat.targets.llvm.print_buffer import PrintBuffer, PrintCall
+from coopmat.targets.llvm.print_buffer import Header, PrintBuffer, PrintCall
 from coopmat.targets.vulkan.api import constants as vk
 from coopmat.targets.vulkan.host.context import Context, Ticket
 from coopmat.targets.vulkan.host.memory import ALIGNMENT, Buffer, Place, blocks_of, copy, imported, known, spans
@@ -63,7 +63,8 @@ class Plan:
     # --- launching --------------------------------------------------------------------
 
     def launch(self, arguments: Sequence[Any]) -> Ticket:
-        """Submit the kernel. It is done, if arguments are arrays that only the host has, or if it prints."""
+        """Submit the kernel. It is done, if arguments are arrays that only the host has, or if it prints or may fail an
+        assertion; KernelAssertion if one failed."""
         self.context.use()
         lent = [place for place, one in enumerate(arguments) if self._is_lent(one)]
         printed = self._print_buffer()
@@ -83,6 +84,9 @@ class Plan:
                 shared.free()
         if printed is not None:
             printed.show()
+            failed = int(printed.words[Header.FAILED])
+            if failed:
+                raise KernelAssertion(self.shader.assertions[failed - 1], Where(self.signature.name))
         return ticket
 
     def _is_lent(self, argument: Any) -> bool:
@@ -237,7 +241,7 @@ class Plan:
         if "printf" not in self.shader.hidden:
             return None
         calls = [PrintCall(one.format, one.kinds, one.strings) for one in self.shader.print_calls]
-        return PrintBuffer(self.signature.name, calls, self.options.printf_limit, "the device")
+        return PrintBuffer(self.signature.name, calls, self.options.printf_limit if calls else 0, "the device")
 
 
 def _grain(word: bytes | int) -> int:

@@ -19,7 +19,7 @@ from coopmat.spirv.transform.to_vulkan.types import U8, U32, U64
 from coopmat.support.printf import Specifier, least_text, parse
 
 WORD = 8
-USED, END, CHARACTERS, DROPPED, CAPACITY, LIMIT, HEADER_WORDS = 0, 1, 2, 3, 4, 5, 8
+USED, END, CHARACTERS, DROPPED, CAPACITY, LIMIT, FAILED, HEADER_WORDS = 0, 1, 2, 3, 4, 5, 6, 8
 """Positions of the header's words."""
 NO_STRING = (1 << 64) - 1
 LONGEST_FORMAT = 1 << 20
