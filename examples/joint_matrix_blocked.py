@@ -55,9 +55,9 @@ def pack_b(B: np.ndarray) -> np.ndarray:
 
 def tile_of(dev: Device) -> tuple[int, int, int]:
     """M, N and K of a tile."""
-    if dev.name in ("cpu", "sim:generic"):  # they take every shape
+    if dev.name == "sim:generic":  # it takes every shape
         return 16, 16, 32
-    params = matrix_params(dev.architecture, bfloat16, bfloat16, float32)
+    params = matrix_params(dev, bfloat16, bfloat16, float32)
     return params.M, params.N, params.K
 
 

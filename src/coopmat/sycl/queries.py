@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coopmat.devices import DeviceDescription, describe
+from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error, value_text
+from coopmat.runtime.device import Device
 from coopmat.runtime.element_types import ElementType, element_type
 from coopmat.runtime.information import architecture_of
 from coopmat.sycl import constraints
@@ -50,8 +52,9 @@ class matrix_params:
 
     ``matrix_params(architecture.intel_gpu_pvc, int8, int8, int32, int32, 8, 16, 32)`` validates types and sizes;
     without the sizes, ``M``, ``N`` and ``K`` are those of the supported shape with the largest M·N·K (of several,
-    the first in the table). ``Td`` is ``Tc`` where it is not given. The architecture may be given by its name, the
-    types also as numpy's or ml_dtypes' types; the template arguments may stand in square brackets.
+    the first in the table). ``Td`` is ``Tc`` where it is not given. The architecture may be given by its name, or by a
+    device, of which there need be no table: then the default is the largest shape that it has for the types, else the
+    first that it takes. Types may also be numpy's or ml_dtypes'; the template arguments may stand in square brackets.
 
     Raises BrokenConstraint, naming the nearest supported combinations, where C++ has a static_assert.
     """
@@ -67,13 +70,13 @@ class matrix_params:
 
     def __init__(self, Arch: Any, Ta: Any, Tb: Any, Tc: Any, Td: Any = None, M: Any = 0, N: Any = 0,
                  K: Any = 0) -> None:
-        device = _description(Arch)
+        device = Arch.description if isinstance(Arch, Device) else _description(Arch)
         given = {"Ta": Ta, "Tb": Tb, "Tc": Tc, "Td": Tc if Td is None else Td}
         types = {argument: _element(argument, value) for argument, value in given.items()}
         names = _names(*types.values())
         sizes = _sizes(M, N, K)
         if sizes is None:
-            sizes = _default_sizes(device, names)
+            sizes = _default_sizes(device, Arch.matrix_combinations if isinstance(Arch, Device) else (), names)
         elif not device.supports(*names, *sizes):
             raise BrokenConstraint(constraints.PARAMS_UNSUPPORTED, reason=device.unsupported(*names, *sizes))
         members = {"architecture": architecture_of(device.name), **types, **dict(zip("MNK", sizes, strict=True))}
@@ -158,11 +161,14 @@ def _size(dimension: str, given: Any) -> int:
     return value
 
 
-def _default_sizes(device: DeviceDescription, types: tuple[str, str, str, str]) -> tuple[int, int, int]:
-    """The supported shape with the largest M·N·K for these types."""
-    if device.any_combination:
+def _default_sizes(device: DeviceDescription, others: Sequence[Combination],
+                   types: tuple[str, str, str, str]) -> tuple[int, int, int]:
+    """The supported shape with the largest M·N·K for these types. ``others``: what a device takes that takes
+    everything, what it has itself first."""
+    rows = [row for row in (others if device.any_combination else device.combinations) if row.types == types]
+    if not rows and device.any_combination:
         raise BrokenConstraint(constraints.PARAMS_NO_DEFAULT, architecture=device.name)
-    shapes = [row.largest for row in device.combinations if row.types == types]
-    if not shapes:
+    if not rows:
         raise BrokenConstraint(constraints.PARAMS_UNSUPPORTED, reason=device.unsupported(*types))
-    return max(shapes, key=lambda shape: shape[0] * shape[1] * shape[2])
+    native = [row.largest for row in rows if row.native]
+    return max(native, key=lambda shape: shape[0] * shape[1] * shape[2]) if native else rows[0].largest
