@@ -86,23 +86,34 @@ def _is_doubtful(editor: FunctionEditor, body: Body, block: Block) -> bool:
 
 
 def _replace(editor: FunctionEditor, body: Body, block: Block) -> bool:
-    """Let branches, one after the other, stand for a switch; the function's control flow is no longer structured."""
+    """Let branches, one after the other, stand for a switch; the function's control flow is no longer structured.
+
+    They lead to its labels in their order, the default first: the order of loops that are entered anywhere follows that
+    (:mod:`coopmat.spirv.analysis.lock_step`).
+    """
     default, cases = _cases(editor, block.terminator)
     selector = block.terminator.words[0]
-    del block.instructions[-2 if block.instructions[-2:-1] and block.instructions[-2].opcode in MERGES else -1:]
-    chain, parents = [block], dict[int, int]()
-    for label, literals in cases.items():
+    merge = block.instructions[-2:-1] if block.instructions[-2:-1] and block.instructions[-2].opcode in MERGES else []
+    del block.instructions[-1 - len(merge):]
+    ways = [(default, [literal for literals in cases.values() for literal in literals]), *cases.items()]
+    chain, parents = [block], {label: block.label for label, _ in ways}
+    for label, literals in ways[:-1]:
         rows = _is_one_of(editor, selector, literals)
-        following = Block(editor.new_id(), [])
-        chain[-1].instructions += [*rows, make(Op.BranchConditional, rows[-1].result_id or 0, label, following.label)]
+        found, following = rows[-1].result_id or 0, Block(editor.new_id(), [])
+        if label == default:  # where it is none of all
+            rows.append(editor.row(Op.LogicalNot, editor.unique(Op.TypeBool), found))
+            found = rows[-1].result_id or 0
+        chain[-1].instructions += [*rows, make(Op.BranchConditional, found, label, following.label)]
         parents[label] = chain[-1].label
         chain.append(following)
-    chain[-1].instructions.append(make(Op.Branch, default))
-    parents[default] = chain[-1].label
-    place = body.blocks.index(block) + 1
-    body.blocks[place:place] = chain[1:]
+    label, _ = ways[-1]
+    chain[-1].instructions.append(make(Op.Branch, label))
+    parents[label] = chain[-1].label
+    block.instructions[-1:-1] = [row for row in merge if row.opcode == Op.LoopMerge]
     for one in chain[1:]:
         editor.add(make(Op.Label, result_id=one.label))
+    place = body.blocks.index(block) + 1
+    body.blocks[place:place] = chain[1:]
     for other in body.blocks:
         if other.label in parents:
             change_phis(other, _renamed(block.label, parents[other.label]))
