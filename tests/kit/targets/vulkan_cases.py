@@ -193,6 +193,21 @@ def variables_of_the_program() -> None:
     assert seen == [47, 50, 57], seen
 
 
+def assertions_that_fail() -> None:
+    """The first is an error when the launch has ended, and what its work-item does afterwards is done."""
+    source = """void __assert_fail(constant char *expression, constant char *file, unsigned line,
+                                   constant char *function);
+        kernel void k(global int *o, int n) {
+            int i = get_global_id(0);
+            if (i >= n) __assert_fail("i < n", "f.cl", 7, "k");
+            o[i] = i;
+        }"""
+    out = np.zeros(16, np.int32)
+    _run(source, 16, 8, out, 16)
+    _raises(cm.KernelAssertion, "assertion failed: i < n", lambda: _run(source, 16, 8, out, 5))
+    assert (out == np.arange(16)).all()
+
+
 def printing() -> None:
     import contextlib
     import io
