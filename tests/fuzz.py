@@ -51,7 +51,8 @@ def bring(farm: cm.Farm) -> None:
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
             paths = [path.relative_to(ROOT) for name in CODE
                      for path in sorted((ROOT / name).rglob("*.py")) or [ROOT / name]]
-            for folder in {one for path in paths for one in path.parents if one.name}:
+            folders = {one for path in paths for one in path.parents if one.name}
+            for folder in {folder for folder in folders if folder / "__init__.py" not in paths}:
                 made.writestr(str(folder / "__init__.py"), "")  # archives have no packages without it
             for path in paths:
                 made.write(ROOT / path, path)

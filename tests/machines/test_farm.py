@@ -173,7 +173,8 @@ def test_commands_take_a_farms_device(farm: cm.Farm, tmp_path: Path) -> None:
     compared = coopmat("compare", str(source), "--devices", f"cpu,{device}", *launch)
     assert compared.returncode == 0
     assert f"{device} against cpu: all results are equal" in compared.stdout
-    tuned = coopmat("tune", str(source), "--device", device, *arguments, "--local-range", "16", "--local-range", "32", "--rep", "1")
+    ranges = ["--local-range", "16", "--local-range", "32", "--rep", "1"]
+    tuned = coopmat("tune", str(source), "--device", device, *arguments, *ranges)
     assert tuned.returncode == 0, tuned.stderr
     assert f"--device {device}" in tuned.stdout
     demo = coopmat("demo", "--devices", device)

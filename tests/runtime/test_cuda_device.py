@@ -63,7 +63,7 @@ class Foreign:
     def __init__(self, content: np.ndarray, device: int = 0, stream: int | None = None, is_read_only: bool = False,
                  **more: Any) -> None:
         driver = sys.modules["cuda.bindings.driver"]
-        _, self.address = driver.cuMemAlloc(max(content.nbytes, 1))
+        _, self.address = driver._allocate(max(content.nbytes, 1))
         driver.move(self.address, device)
         self.dtype, self.shape = content.dtype, content.shape
         self.view = at(self.address, content.nbytes).view(content.dtype).reshape(content.shape)

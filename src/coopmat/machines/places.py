@@ -125,6 +125,6 @@ class OnFarm:
         except KilledWorker as error:
             raise Died(f"the last one on {error.last_worker.address}", DASKS_TRIES) from None
         except ModuleNotFoundError as error:
-            raise Error(f"workers of {self.farm.address} do not have what the function needs: {error}. Functions of the "
-                        "script itself are sent; modules beside it must be installed there") from None
+            raise Error(f"workers of {self.farm.address} do not have what the function needs: {error}. Functions of "
+                        "the script itself are sent; modules beside it must be installed there") from None
         return found

@@ -176,12 +176,12 @@ class CudaStream:
         is_apart = not any(type(one) is DeviceArray and one.stream is not None for one in arguments)
 
         def launch(*, is_timed: bool = False) -> Event:
+            context.use()
             if stream.is_capturing:
                 stream.taken.append(arguments)
                 run()
                 return _Captured()
             submitted_at = time.perf_counter_ns()
-            context.use()
             foreign = () if is_apart else self._follow(arguments)
             start = stream.mark() if is_timed or context.times_all else None
             run()

@@ -11,6 +11,7 @@ import ctypes
 import re
 import struct
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -26,6 +27,10 @@ from coopmat.targets.cuda.host import context, launch
 from coopmat.targets.cuda.host import driver as host
 
 LEGACY = 1
+NEED_CONTEXT = ("cuMemAlloc", "cuMemHostAlloc", "cuMemAllocManaged", "cuMemcpy", "cuMemcpyDtoH", "cuMemcpyHtoD",
+                "cuMemFreeHost", "cuMemsetD8", "cuCtxSynchronize", "cuEventCreate", "cuLaunchKernel",
+                "cuLaunchKernelEx")
+"""What asks for a context of the thread."""
 ARGUMENTS = 128  # where they begin in the block of a launch
 
 
@@ -34,6 +39,7 @@ class CUresult(IntEnum):
     CUDA_ERROR_INVALID_VALUE = 1
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_INVALID_DEVICE = 101
+    CUDA_ERROR_INVALID_CONTEXT = 201
     CUDA_ERROR_INVALID_PTX = 218
     CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
@@ -193,7 +199,7 @@ class FakeDriver(ModuleType):
         self.calls: list[str] = []
         self.status = CUresult.CUDA_SUCCESS
         self.clock = 0.0  # ms
-        self.device = 0  # of the current context
+        self._current = threading.local()
         self._memory: dict[int, tuple[np.ndarray, int]] = {}
         self.mapped: dict[int, dict[int, tuple[int, int]]] = {}  # address → offset → bytes and GPU of a piece
         self._streams: dict[int, list[Callable[[], None]]] = {LEGACY: []}
@@ -205,9 +211,20 @@ class FakeDriver(ModuleType):
             calls.append(name)
             if status:
                 return lambda *_: (status,)
+            if name in NEED_CONTEXT and super().__getattribute__("device") is None:
+                return lambda *_: (CUresult.CUDA_ERROR_INVALID_CONTEXT,)
         return super().__getattribute__(name)
 
     # --- the driver, devices, contexts ---
+
+    @property
+    def device(self) -> int | None:
+        """The GPU of the thread's context."""
+        return getattr(self._current, "device", None)
+
+    @device.setter
+    def device(self, number: int | None) -> None:
+        self._current.device = number
 
     def cuInit(self, flags: int) -> tuple:
         return (CUresult.CUDA_SUCCESS,)

@@ -72,6 +72,7 @@ class Allocation:
         found = np.empty(array.nbytes, np.uint8)
         self.context.wait()
         if found.nbytes:
+            self.context.use()
             call("cuMemcpyDtoH", found.ctypes.data, array.address, found.nbytes)
         return found.view(array.dtype).reshape(array.shape)
 
@@ -93,10 +94,9 @@ class Allocation:
 
     @keeps_current
     def _free(self) -> None:
-        if self.kind == "device":
-            self.context.use()
-        else:
+        if self.kind != "device":
             self.context.wait()  # freeing memory of the GPU waits by itself
+        self.context.use()
         call("cuMemFreeHost" if self.kind == "host" else "cuMemFree", self.address)
 
 

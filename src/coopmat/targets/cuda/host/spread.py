@@ -62,6 +62,7 @@ class SpreadMemory:
         for one in self.contexts:
             one.wait()
         if found.nbytes:
+            self.contexts[0].use()
             call("cuMemcpyDtoH", found.ctypes.data, array.address, found.nbytes)
         return found.view(array.dtype).reshape(array.shape)
 
@@ -73,6 +74,7 @@ class SpreadMemory:
     def _free(self) -> None:
         for one in self.contexts:
             one.wait()
+        self.contexts[0].use()
         for start, size in self.pieces:
             call("cuMemUnmap", self.address + start, size)
         self.pieces = []
