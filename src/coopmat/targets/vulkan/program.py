@@ -14,11 +14,12 @@ from coopmat.devices import Combination
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.analysis.places import reachable_instructions
-from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
 from coopmat.spirv.transform.to_vulkan import to_vulkan
 from coopmat.spirv.transform.to_vulkan.shader import Shader, VulkanTarget
+from coopmat.spirv.transform.to_vulkan.tame import has_work_groups
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
@@ -48,8 +49,7 @@ class VulkanProgram:
         self.matrices = matrices if matrices is not None else Matrices(number, self.context.facts, options.probes)
         self.validity = Validity(module, validates=False)
         self.signatures = module.kernel_signatures
-        self.has_work_groups = any(module.constant_value(row.words[1]) == Scope.Workgroup
-                                   for row in module.of_opcode(Op.TypeCooperativeMatrixKHR))
+        self.has_work_groups = has_work_groups(module)
         self._shaders: dict[tuple[str, Size | None], Shader] = {}
         self._plans: dict[Any, Plan] = {}
         self._globals: dict[bytes, DeviceArray] = {}

@@ -4,7 +4,6 @@ checked and everything is aligned; what drivers do not have is refused."""
 from __future__ import annotations
 
 import itertools
-import re
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -15,7 +14,7 @@ import pytest
 import coopmat as cm
 from coopmat.devices import Combination
 from coopmat.spirv import Module
-from coopmat.spirv.grammar import Capability, Decoration, Op, TensorClampMode
+from coopmat.spirv.grammar import Capability, Decoration, Op, Scope, TensorClampMode
 from coopmat.spirv.transform.to_vulkan import Shader, VulkanTarget, to_vulkan
 from tests.kit.oracles import vulkan
 from tests.kit.targets.work_group_gemm import Gemm
@@ -117,22 +116,31 @@ def test_counters_of_loops_do_not_wrap_around() -> None:
     assert [shader.definition(one).opcode for one in marked] == [Op.IAdd]
 
 
-REFUSED = {
-    "has no matrices of work-groups, such as the 128x128 float32 matrix": (PLAIN, ()),
-    "M=128 N=128 K=64; it has fp16*fp16 + fp32 -> fp32, M=64 N=64 K=32": (
-        PLAIN, (Combination.row("fp16", "fp16", "fp32", "fp32", 64, 64, 32),)),
-    "from, or stored to, local memory": (
-        PLAIN.replace("float MATRIX", "local float l[128 * 128]; float MATRIX").replace(
-            "coop_mat_store(C + get_group_id(1) * 128 * N + get_group_id(0) * 128", "coop_mat_store(l"), (FP16,)),
-    "is not given OpCooperativeMatrixReduceEXT": (
-        PLAIN.replace("    coop_mat_store", "    c = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, "
-                      "CLK_COOPERATIVE_MATRIX_COMBINE_ADD);\n    coop_mat_store"), (FP16,)),
-}
+LOCAL = PLAIN.replace("float MATRIX", "local float l[128 * 128]; float MATRIX").replace(
+    "coop_mat_store(C + get_group_id(1) * 128 * N + get_group_id(0) * 128", "coop_mat_store(l")
+SHARED = {"the driver has none": (PLAIN, ()), "local memory": (LOCAL, (FP16,)),
+          "other sizes": (PLAIN, (Combination.row("fp16", "fp16", "fp32", "fp32", 64, 64, 32),))}
 
 
-@pytest.mark.parametrize("message", REFUSED)
-def test_what_no_driver_is_given(message: str) -> None:
-    source, rows = REFUSED[message]
+@pytest.mark.parametrize("name", SHARED)
+def test_what_sub_groups_share(name: str) -> None:
+    """Four sub-groups of 32 have 64 rows and columns each."""
+    source, rows = SHARED[name]
     module = Module.from_bytes(cm.build(source, ("-DSHIFT=",)).spirv)
-    with pytest.raises(cm.KernelNotSupported, match=re.escape(message)):
-        to_vulkan(module, "gemm", replace(TARGET, work_groups=rows))
+    shader = to_vulkan(module, "gemm", replace(TARGET, combinations=None, work_groups=rows))
+    made = Module.from_bytes(shader.spirv)
+    assert made.validate() == []
+    types = {tuple(made.constant_value(word) for word in row.words[1:])
+             for row in made.of_opcode(Op.TypeCooperativeMatrixKHR)}
+    assert types == {(Scope.Subgroup, 64, 64, use) for use in range(3)}
+    assert shader.tame is None
+    assert len(list(made.of_opcode(Op.ControlBarrier))) == 2  # around the store
+
+
+def test_what_no_driver_is_given() -> None:
+    source = PLAIN.replace("    coop_mat_store", "    c = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, "
+                           "CLK_COOPERATIVE_MATRIX_COMBINE_ADD);\n    coop_mat_store")
+    module = Module.from_bytes(cm.build(source, ("-DSHIFT=",)).spirv)
+    for rows in ((), (FP16,)):
+        with pytest.raises(cm.KernelNotSupported, match="is not given OpCooperativeMatrixReduceEXT"):
+            to_vulkan(module, "gemm", replace(TARGET, work_groups=rows))

@@ -9,9 +9,10 @@ from coopmat.devices.operands import types_text
 from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv.analysis.matrix_uses import possible_formats
 from coopmat.spirv.analysis.places import place_of
-from coopmat.spirv.grammar import CooperativeMatrixUse, Op
+from coopmat.spirv.analysis.types import PointerType
+from coopmat.spirv.grammar import CooperativeMatrixUse, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.cut.choice import Matrices, Product, Set_
+from coopmat.spirv.transform.cut.choice import LOADS, Matrices, Product, Set_
 from coopmat.spirv.transform.goal import MatrixSupport
 
 _REFUSED = frozenset({Op.CooperativeMatrixPerElementOpEXT, Op.CooperativeMatrixReduceEXT,
@@ -36,10 +37,11 @@ def check_work_groups(known: Matrices, support: MatrixSupport, one: Set_) -> Non
     if not support.work_groups:
         raise _refused(known, made, f"{support.name} has no matrices of work-groups, such as the "
                        f"{known.types[made.type_id or 0]} here: use those of sub-groups")
+    check_instructions(known, support, types)
     for row in _uses(known, types):
-        if row.opcode in _REFUSED:
-            raise _refused(known, row, f"{support.name} is not given {row.name} of matrices of work-groups: use those "
-                           "of sub-groups")
+        if row.opcode in LOADS and not _is_global(known, row.words[0]):
+            raise _refused(known, row, f"{support.name} does not load matrices of work-groups from local memory, nor "
+                           "store them there")
     for product in one.products:
         if not _has(support, product):
             what = product.use
@@ -51,6 +53,19 @@ def check_work_groups(known: Matrices, support: MatrixSupport, one: Set_) -> Non
         if not any(row.supports_matrix(name, use, kind.rows, kind.columns) for row in support.work_groups
                    for name in possible_formats(kind)):
             raise _refused(known, made, f"{support.name} has no {kind} of use '{use}'")
+
+
+def check_instructions(known: Matrices, support: MatrixSupport, types: set[int]) -> None:
+    """KernelNotSupported for instructions on matrices of work-groups that become nothing for drivers."""
+    for row in _uses(known, types):
+        if row.opcode in _REFUSED:
+            raise _refused(known, row, f"{support.name} is not given {row.name} of matrices of work-groups: use those "
+                           "of sub-groups")
+
+
+def _is_global(known: Matrices, pointer: int) -> bool:
+    kind = known.table[known.module.definition(pointer).type_id or 0]
+    return isinstance(kind, PointerType) and kind.storage == StorageClass.CrossWorkgroup
 
 
 def _has(support: MatrixSupport, product: Product) -> bool:

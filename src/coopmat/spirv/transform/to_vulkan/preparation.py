@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.callees import CALLING, callees_of
@@ -17,6 +18,7 @@ from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import BFLOAT16, Goal, MatrixSupport
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
+from coopmat.spirv.transform.matrices.shares import shared_out
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.opencl_std import opencl_std
 from coopmat.spirv.transform.spaces import spaces
@@ -48,6 +50,8 @@ def prepared(module: Module, kernel: str, target: VulkanTarget,
     module = with_loops(_only(whole, kernel))
     goal = Goal(driver=_matrices_of(target), functions=mathematics.KEPT)
     for one in _PASSES:
+        if one is matrices and target.work_group is not None and goal.driver is not None:
+            module = shared_out(module, goal.driver, prod(target.work_group), target.sub_group_size)
         module = one(module, goal, _unheard)
     if "shaderBFloat16Type" not in target.features or not _has_matrices(module):
         module = without_bfloat16(module)

@@ -23,9 +23,13 @@ _CHECKED = {Op.CooperativeMatrixLoadCheckedINTEL: 0, Op.CooperativeMatrixStoreCh
 
 def tame_of(module: Module, target: VulkanTarget) -> Tame | None:
     """For a module of one kernel in SSA form. None if it has no matrices of work-groups, or if nothing can be told."""
-    if target.work_group is None or not target.work_groups:
-        return None
-    return _Finding(module, target).found()
+    return _Finding(module, target).found() if has_work_groups(module) else None
+
+
+def has_work_groups(module: Module) -> bool:
+    """Whether there are matrices of work-groups."""
+    return any(module.constant_value(row.words[1]) == Scope.Workgroup
+               for row in module.of_opcode(Op.TypeCooperativeMatrixKHR))
 
 
 class _Finding:

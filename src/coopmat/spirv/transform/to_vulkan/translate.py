@@ -51,7 +51,7 @@ from coopmat.spirv.transform.to_vulkan.instructions import (
 from coopmat.spirv.transform.to_vulkan.preparation import prepared
 from coopmat.spirv.transform.to_vulkan.regions import Region
 from coopmat.spirv.transform.to_vulkan.shader import ADDRESS_BYTES, Argument, Shader, VulkanTarget
-from coopmat.spirv.transform.to_vulkan.tame import tame_of
+from coopmat.spirv.transform.to_vulkan.tame import has_work_groups, tame_of
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64, UNITS, as_number
 from coopmat.spirv.transform.to_vulkan.writer import VERSION
@@ -106,6 +106,7 @@ class _Shader:
         self.out = translation.writer.out
         self.arguments: list[Argument] = []
         self.local_bytes = 0
+        self.has_work_groups = has_work_groups(translation.module)
 
     def done(self) -> Shader:
         t, out = self.t, self.out
@@ -207,8 +208,7 @@ class _Shader:
 
     def _grain_id(self, number: int, kind: Type) -> int | None:
         """Of an argument: lines of matrices of work-groups are loaded as wide as their alignment is known to be."""
-        is_known = self.t.target.work_group is not None and as_number(kind) in (U32, U64)
-        return FIRST_GRAIN_ID + number if is_known else None
+        return FIRST_GRAIN_ID + number if self.has_work_groups and as_number(kind) in (U32, U64) else None
 
     def _compute_constants(self) -> None:
         """Constant expressions that were not folded are computed where the kernel begins."""

@@ -1,0 +1,72 @@
+"""Matrices of work-groups on a device of Vulkan, beside numpy: cases that a child process runs. Lavapipe has none, so
+that its sub-groups of 8 share them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from tests.kit.targets.work_group_gemm import ELEMENTS, Gemm
+
+DEVICE = "vulkan:0"
+
+
+def _check(gemm: Gemm, sizes: tuple[int, int, int], gap: int = 0) -> None:
+    m, n, k = sizes
+    rng = np.random.default_rng(m + n + k)
+    a, b, c = (rng.integers(-4, 5, shape) for shape in ((m, k), (k, n), (m, n)))
+    formats = (*gemm.formats[:2], gemm.d)
+    found = gemm.run(DEVICE, *(one.astype(ELEMENTS[name].dtype) for one, name in zip((a, b, c), formats, strict=True)),
+                     gap=gap)
+    np.testing.assert_array_equal(found.astype(np.int64), a @ b + (c if gemm.accumulates else 0))
+
+
+def native_tiles() -> None:
+    _check(Gemm(("fp16", "fp16", "fp32"), (32, 32, 16), 32), (64, 64, 48))
+    _check(Gemm(("sint8", "sint8", "sint32"), (32, 16, 32), 16), (64, 64, 32), 8)
+
+
+def edges() -> None:
+    _check(Gemm(("fp16", "fp16", "fp32"), (32, 32, 16), 32, rows_of="A"), (45, 33, 17), 3)
+    _check(Gemm(("fp16", "fp16", "fp16"), (32, 16, 16), 32, rows_of="", accumulates=True), (31, 65, 16), 1)
+
+
+def types_that_it_does_not_have() -> None:
+    _check(Gemm(("bf16", "bf16", "fp32"), (16, 16, 16), 16, result="bf16"), (16, 16, 16))
+
+
+def other_numbers_of_sub_groups() -> None:
+    for items, tile in ((8, (16, 16, 16)), (24, (48, 16, 16))):
+        _check(Gemm(("fp16", "fp16", "fp32"), tile, items), (48, 48, 32))
+
+
+def local_memory() -> None:
+    """What one matrix leaves there, another one finds."""
+    source = """
+    #define MATRIX(use) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP, 32, 32, \\
+        CLK_COOPERATIVE_MATRIX_##use)))
+    #define ROWS CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+    #define COLUMNS CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+    kernel __attribute__((reqd_work_group_size(32, 1, 1))) void turn(global const half *in, global float *out) {
+        local half own[32 * 32];
+        half MATRIX(ACCUMULATOR) m = coop_mat_load(in, ROWS, 32);
+        for (int i = 0; i < 3; i++) {
+            coop_mat_store(own, m, ROWS, 32);
+            m = coop_mat_load(own, COLUMNS, 32);
+        }
+        half MATRIX(A) a = coop_mat_load(own, ROWS, 32);
+        half MATRIX(B) b = coop_mat_load(in, ROWS, 32);
+        float MATRIX(ACCUMULATOR) c = coop_mat_init(0);
+        coop_mat_store(out, coop_matmul_add(a, b, c, 0), ROWS, 32);
+    }"""
+    rng = np.random.default_rng(0)
+    matrix, out = rng.integers(-4, 5, (32, 32)).astype(np.float16), np.zeros((32, 32), np.float32)
+    kernel = cm.build(source, device=DEVICE).kernel("turn")
+    cm.Queue(DEVICE).enqueue(kernel, 32, 32, matrix, out).wait()
+    np.testing.assert_array_equal(out, matrix.astype(np.float32) @ matrix)
+
+
+def what_sub_groups_cannot_share() -> None:
+    with pytest.raises(cm.KernelNotSupported, match="3 sub-groups cannot share"):
+        _check(Gemm(("fp16", "fp16", "fp32"), (16, 16, 16), 24), (16, 16, 16))
