@@ -63,8 +63,9 @@ class Row:
 
 def opencl(name: str, device: str, options: tuple[str, ...], tile: tuple[int, int], items: int, size: int) -> Row:
     """An example in OpenCL C."""
-    return Row(f"{name}.cl", device, lambda of: cm.build(EXAMPLES / f"{name}.cl", options, device=of).kernel("gemm"),
-               tile, items, (size, size))
+    return Row(f"{name}.cl, {tile[0]}x{tile[1]}", device,
+               lambda of: cm.build(EXAMPLES / f"{name}.cl", options, device=of).kernel("gemm"), tile, items,
+               (size, size))
 
 
 def tuned(size: int, tm: int, tn: int, tk: int) -> Row:
@@ -118,7 +119,8 @@ def public(folder: Path, kind: str, size: int, tile: tuple[int, int, int], nativ
     numbers = {0: m, 1: n, 2: k, 3: tm, 4: tn, 5: tk, 6: size, 7: size, 8: size, 9: size, 10: size, 11: 1.0, 12: 0.0,
                14: tk, 15: tm, 16: tn, 17: tk, 18: 256, **({21: 32} if kind == "shmem" else {19: size, 20: size})}
     file = folder / f"{kind}fp16_fp32.spv"
-    return Row(f"NVIDIA's {kind}, {tm}x{tn}x{tk}", "vulkan:0",
+    own = f" of {m}x{n}x{k}" if kind == "shmem" else ""
+    return Row(f"NVIDIA's {kind}, {tm}x{tn}x{tk}{own}", "vulkan:0",
                lambda of: cm.build(file, spec_constants=numbers, device=of).kernel("main"), (tm, tn), 256, (), True)
 
 
@@ -186,16 +188,16 @@ def main() -> None:
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 4096
     operands = Operands(size)
     best = 0.0
-    print(f"{torch.cuda.get_device_name(0)}, {size}³\n{'cuBLAS':40} {operands.cublas:6.0f}")
+    print(f"{torch.cuda.get_device_name(0)}, {size}³\n{'cuBLAS':47} {operands.cublas:6.0f}")
     for row in rows(size):
         try:
             speed, error = operands.measured(row)
         except cm.Error as reason:
-            print(f"{row.device:8} {row.name:31} {reason}")
+            print(f"{row.device:8} {row.name:38} {reason}")
             continue
         best = max(best, speed) if row.words else best
         beside = f"{speed / best:6.2f}" if best else ""
-        print(f"{row.device:8} {row.name:31} {speed:6.0f} {speed / operands.cublas:6.2f} {beside:6}  error {error:.1e}",
+        print(f"{row.device:8} {row.name:38} {speed:6.0f} {speed / operands.cublas:6.2f} {beside:6}  error {error:.1e}",
               flush=True)
 
 
