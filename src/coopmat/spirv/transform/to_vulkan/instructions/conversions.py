@@ -8,8 +8,9 @@ from coopmat.spirv.analysis.types import BoolType, FloatType, MatrixType, Type
 from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions import matrices
-from coopmat.spirv.transform.to_vulkan.instructions.arithmetic import by_parts, is_nan, like
+from coopmat.spirv.transform.to_vulkan.instructions.arithmetic import bits_of, by_parts, is_nan, like
 from coopmat.spirv.transform.to_vulkan.instructions.composites import copied
+from coopmat.spirv.transform.to_vulkan.instructions.narrowing import is_by_integers, narrowed
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import U32, UNSIGNED
 
@@ -20,6 +21,7 @@ _BF16_SHIFT = 16
 _INFINITY = 0x7F800000
 _TF32_SHIFT = 13
 _QUIET = 0x40
+_HALF_SIGN, _HALF_INF, _HALF_SHIFT, _HALF_SCALE = 0x8000, 0x7C00, 13, 2.0**112
 
 
 def _mode(t: Translation, row: Instruction) -> FPRoundingMode | None:
@@ -62,10 +64,15 @@ def _saturated(t: Translation, op: Op, kind: Type, value: int, before: Type) -> 
 
 
 def _to_float(t: Translation, row: Instruction) -> None:
-    """Nearest even is what shaders do; another rounding looks at what became of the number."""
+    """Nearest even is what shaders do; another rounding of integers looks at what became of the number."""
     mode = _mode(t, row)
-    widens = t.result_type(row).scalar.size > t.type_of(row.words[0]).scalar.size
-    if mode is None or mode == FPRoundingMode.RTE or widens:
+    before, after = t.type_of(row.words[0]).scalar, t.result_type(row).scalar
+    if row.opcode == Op.FConvert and isinstance(before, FloatType) and isinstance(after, FloatType) \
+            and is_by_integers(before, after, mode or FPRoundingMode.RTE):
+        by_parts(lambda t, kind, values, kinds: narrowed(
+            t, values[0], kinds[0], kind, mode or FPRoundingMode.RTE))(t, row)
+        return
+    if mode is None or mode == FPRoundingMode.RTE or row.opcode == Op.FConvert:
         copied(t, row)
         return
 
@@ -80,18 +87,29 @@ def _to_float(t: Translation, row: Instruction) -> None:
 def _compared(t: Translation, op: Op, nearest: int, kind: Type, value: int, before: Type) -> tuple[int, int]:
     """Whether a rounded number is greater than what it was made of, and whether it is less."""
     boolean = like(BoolType(), kind)
-    if op == Op.FConvert:
-        back = t.writer.op(Op.FConvert, before, nearest)
-        return (t.writer.op(Op.FOrdGreaterThan, boolean, back, value),
-                t.writer.op(Op.FOrdLessThan, boolean, back, value))
     signed = op == Op.ConvertSToF
     bits = before.scalar.size * 8 - signed
-    limit = t.writer.op(Op.FOrdGreaterThanEqual, boolean, nearest, t.writer.number(float(1 << bits), kind)) \
-        if kind.scalar.size > 2 else t.writer.op(Op.IsInf, boolean, nearest)
-    back = _saturated(t, Op.ConvertFToS if signed else Op.ConvertFToU, before, nearest, kind)
+    wide, wider = (nearest, kind) if kind.scalar.size > 2 else _widened(t, nearest, kind)
+    limit = t.writer.op(Op.FOrdGreaterThanEqual, boolean, wide, t.writer.number(float(1 << bits), wider))
+    back = _saturated(t, Op.ConvertFToS if signed else Op.ConvertFToU, before, wide, wider)
     greater, less = (Op.SGreaterThan, Op.SLessThan) if signed else (Op.UGreaterThan, Op.ULessThan)
     return (t.writer.op(Op.LogicalOr, boolean, limit, t.writer.op(greater, boolean, back, value)),
             t.writer.op(less, boolean, back, value))
+
+
+def _widened(t: Translation, value: int, kind: Type) -> tuple[int, Type]:
+    """A half that is a whole number as a float, by its bits: drivers take a number that became a half and then a float
+    for one that became a float. An infinity is a number beyond all integers."""
+    number, single = like(U32, kind), like(_F32, kind)
+    bits, before = bits_of(t, value, kind)
+    bits = t.writer.converted(bits, before, number)
+    size = t.writer.op(Op.BitwiseAnd, number, bits, t.writer.integer(_HALF_SIGN - 1, number))
+    moved = t.writer.op(Op.ShiftLeftLogical, number, size, t.writer.integer(_HALF_SHIFT, number))
+    scaled = t.writer.op(Op.FMul, single, t.writer.op(Op.Bitcast, single, moved), t.writer.number(_HALF_SCALE, single))
+    is_infinite = t.writer.op(Op.UGreaterThanEqual, like(BoolType(), kind), size, t.writer.integer(_HALF_INF, number))
+    scaled = t.writer.op(Op.Select, single, is_infinite, t.writer.number(_HALF_SCALE, single), scaled)
+    is_negative = t.writer.op(Op.UGreaterThanEqual, like(BoolType(), kind), bits, t.writer.integer(_HALF_SIGN, number))
+    return t.writer.op(Op.Select, single, is_negative, t.writer.op(Op.FNegate, single, scaled), scaled), single
 
 
 def _corrected(t: Translation, mode: FPRoundingMode, nearest: int, kind: Type, above: int, below: int) -> int:

@@ -22,7 +22,12 @@ DIRECT = {
 }
 """OpenCL.std → GLSL.std.450, one for one, where what Vulkan promises of it (Vulkan specification, "Precision and
 Operation of SPIR-V Instructions") is within OpenCL's bounds; the pass ``opencl-std`` replaces the others."""
-_OF_FLOATS = frozenset(name for name in DIRECT if name.startswith(("native_", "half_")) or name == "rsqrt")
+_WIDTHS: dict[str, tuple[str, ...]] = {
+    **{name: (".f32",) for name in DIRECT if name.startswith(("native_", "half_")) or name == "rsqrt"},
+    "fma": (".f32", ".f64"),  # of fp16, lavapipe rounds the product
+    **dict.fromkeys(("floor", "ceil", "trunc", "rint"), (".f16", ".f32")),  # of fp64, lavapipe leaves large numbers
+}
+"""Those that are translated only for some types of numbers."""
 
 
 def _extended(t: Translation, row: Instruction) -> None:
@@ -67,7 +72,7 @@ def _mad(t: Translation, row: Instruction) -> None:
 
 COMPOSED: dict[str, Handler] = {"mad": _mad}
 
-KEPT = frozenset(f"{name}.f32" if name in _OF_FLOATS else name for name in (*DIRECT, *COMPOSED))
+KEPT = frozenset(name + width for name in (*DIRECT, *COMPOSED) for width in _WIDTHS.get(name, ("",)))
 """The functions that are translated here."""
 
 HANDLERS: dict[int, Handler] = {Op.ExtInst: _extended}
