@@ -69,3 +69,26 @@ made = Module.from_bytes(program.spirv)
 print(json.dumps([[str(row) for row in Matrices(0, facts, probes).usable(made, 8)] for probes in (True, False)]))""")
     assert usable == [["sint8*sint8 + sint32 -> sint32, M=8 N=8 K=8"],
                       ["sint8*sint8 + sint32 -> sint32, M=4 N=8 K=8", "sint8*sint8 + sint32 -> sint32, M=8 N=8 K=8"]]
+
+
+def test_matrices_of_work_groups_are_those_for_their_work_items() -> None:
+    """A driver's table is made to have some, in a kernel's sizes, for work-groups of 128."""
+    usable = found("""
+from dataclasses import replace
+from coopmat.spirv import Module
+from tests.kit.targets.work_group_gemm import Gemm
+def row(steps, items, *types):
+    return MatrixRow((*types, types[-1]), steps, "work-group", False, items)
+facts = device_facts(0)
+rows = (row((32, 16, 16), 128, "fp16", "fp16", "fp32"), row((32, 32, 16), 256, "fp16", "fp16", "fp32"),
+        row((16, 16, 16), 128, "fp16", "fp16", "fp16"), row((16, 16, 32), 128, "sint8", "sint8", "sint32"))
+facts = replace(facts, flexible=rows, limits={**facts.limits, "cooperativeMatrixFlexibleDimensionsMaxDimension": 256})
+def texts(gemm, items):
+    module = Module.from_bytes(cm.build(gemm.kernel).spirv)
+    return [str(one) for one in Matrices(0, facts, False).usable_by_work_groups(module, items, 8)]
+plain = Gemm(("fp16", "fp16", "fp32"), (64, 48, 32))
+stored = replace(plain, result="fp16")
+print(json.dumps([texts(plain, 128), texts(plain, 256), texts(stored, 128),
+                  texts(Gemm(("fp16", "fp16", "fp32"), (512, 16, 16)), 128)]))""")
+    product = "fp16*fp16 + fp32 -> fp32, M=64 N=48 K=32"
+    assert usable == [[product], [], [product, "fp16*fp16 + fp16 -> fp16, M=64 N=48 K=16"], []]
