@@ -19,6 +19,7 @@ from coopmat.support.cache import Cache
 from coopmat.support.unwritten import copied
 from coopmat.targets.analysis.sharing import sharing_of
 from coopmat.targets.base.modules import check
+from coopmat.targets.base.spans import Spans
 
 if TYPE_CHECKING:
     from coopmat.machines.farms import Farm
@@ -90,35 +91,20 @@ class FarmProgram:
 
     def _launch(self, kernel: str, sizes: tuple[tuple[int, ...], tuple[int, ...]], given: Sequence[Any],
                 written: frozenset[int]) -> None:
-        arrays: list[np.ndarray] = []  # each memory once
+        spans = Spans.of(given, written)
+        numbers = {span: number for number, span in enumerate(spans.all)}
+        arrays = [span.content for span in spans.all]
         arguments: list[Any] = []
-        changed: dict[int, None] = {}
-        for place, one in enumerate(given):
-            if isinstance(one, np.ndarray):
-                number = _number_of(one, arrays)
-                arguments.append(Place(number))
-                changed |= {number: None} if place in written else {}
-            else:
-                arguments.append(one)
+        for one in given:
+            found = spans.place(one) if isinstance(one, np.ndarray) else None
+            arguments.append(one if found is None else Place(numbers[found[0]], found[1], one.nbytes))
+        changed = tuple(number for span, number in numbers.items() if span.written)
         request = Request(self.spirv, kernel, self.device.record.name, self.device.options, *sizes, tuple(arguments),
-                          tuple(changed))
-        found = self.device.farm.run(worker.run, request, arrays, device_name=self.device.record.name,
-                                     key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
-        for number, (start, content) in zip(changed, found, strict=True):
+                          changed)
+        results = self.device.farm.run(worker.run, request, arrays, device_name=self.device.record.name,
+                                       key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
+        for number, (start, content) in zip(changed, results, strict=True):
             arrays[number][start:start + content.size] = content
         for one in given:
             if isinstance(one, np.ndarray):
                 copied(one)
-
-
-def _number_of(array: np.ndarray, known: list[np.ndarray]) -> int:
-    """The number of an array's memory, as bytes, among those known. LaunchError for a part of another's."""
-    content = np.asarray(array).reshape(-1).view(np.uint8)
-    for number, other in enumerate(known):
-        if (content.ctypes.data, content.size) == (other.ctypes.data, other.size):
-            return number
-        if np.shares_memory(content, other):
-            raise LaunchError("two arguments share a part of their memory, which cannot be sent to another machine: "
-                              "pass the same array, or copies")
-    known.append(content)
-    return len(known) - 1

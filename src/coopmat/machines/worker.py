@@ -44,15 +44,17 @@ class WorkerRecord:
 
 @dataclass(frozen=True)
 class Place:
-    """Stands for the array of a number among arguments."""
+    """Stands for an array among arguments: so many bytes of the memory of a number, from an offset on."""
 
     number: int
+    offset: int
+    nbytes: int
 
 
 @dataclass(frozen=True)
 class Request:
-    """A launch: a module, a kernel, sizes, and arguments in the form that targets take; arrays, which are sent as
-    bytes, by their numbers. written: the numbers of those that come back."""
+    """A launch: a module, a kernel, sizes, and arguments in the form that targets take; arrays by their places in
+    memory that is sent as bytes. written: the numbers of the memory that comes back."""
 
     spirv: bytes
     kernel: str
@@ -107,7 +109,8 @@ def run(request: Request, *arrays: np.ndarray) -> list[Change]:
     """Launch a kernel on a device of this worker; what it has changed of the arrays that it may write, from the first
     byte to the last one. Raises what the launch raises."""
     kept = {number: arrays[number].copy() for number in request.written}
-    given = [kept.get(one.number, arrays[one.number]) if isinstance(one, Place) else one for one in request.arguments]
+    given = [kept.get(one.number, arrays[one.number])[one.offset:one.offset + one.nbytes]
+             if isinstance(one, Place) else one for one in request.arguments]
     on = device(request.device, options=request.options)
     kernel = _program(request.spirv).kernel(request.kernel)
     _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()

@@ -5,20 +5,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from coopmat.runtime.cuda_stream import CudaEvent, CudaStream
 from coopmat.runtime.events import Event
 from coopmat.runtime.streams import HostStream, Kernel, Prepared, Sizes
+from coopmat.runtime.work_in_parts import Work
 from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.base.partition import Part
 from coopmat.targets.cuda.host.context import keeps_current
-
-if TYPE_CHECKING:
-    from coopmat.runtime.split_device import SplitDevice
-    from coopmat.runtime.split_program import Work
 
 Foreign = Mapping[int, Sequence[int]]
 """The streams in which other libraries work with arguments, by the numbers of their GPUs."""
@@ -65,9 +62,8 @@ class GpusStream(HostStream):
     """See :class:`~coopmat.runtime.streams.Stream`. Every command comes after all that were submitted before it, to
     whichever GPU; what takes arrays of the host is done when it returns."""
 
-    device: SplitDevice
-
-    def __init__(self, device: SplitDevice) -> None:
+    def __init__(self, device: Any) -> None:
+        """``device``: the GPUs, a :class:`~coopmat.runtime.split_device.SplitDevice`."""
         super().__init__(device)
         self.gpus = [cast(CudaStream, one.stream()) for one in device.devices]
 

@@ -15,6 +15,7 @@ import numpy as np
 from coopmat.diagnostics import LaunchError
 from coopmat.support.unwritten import copied
 from coopmat.targets.analysis.sharing import Combination, Sharing
+from coopmat.targets.base.spans import Bytes, Span, Spans, as_in
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": np.add, "min": np.fmin, "max": np.fmax, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
@@ -24,82 +25,57 @@ _FROM_ZERO = frozenset({"add", "xor"})
 
 @dataclass
 class _Memory:
-    """An array that the kernel writes, what each part has in its place, and how that is put together."""
+    """A span of memory that the kernel writes, what each part has in its place, and how that is put together. label: of
+    the first array there, and itemsize of its elements."""
 
     label: str
-    original: np.ndarray
+    itemsize: int
+    span: Span
     combination: Combination | None
-    copies: list[np.ndarray]
+    copies: list[Bytes]
 
 
 class Copies:
-    """The arguments of parts of a launch. labels: what messages call the arguments.
-
-    Raises LaunchError where arrays share memory without being one.
-    """
+    """The arguments of parts of a launch. labels: what messages call the arguments."""
 
     def __init__(self, arguments: Sequence[Any], sharing: Sharing, parts: int, labels: Sequence[str]) -> None:
         self._arguments = arguments
-        self._memory: dict[tuple[int, int], _Memory] = {}
-        for place in sorted(sharing.written):
-            array = arguments[place]
-            if isinstance(array, np.ndarray) and array.nbytes and _span(array) not in self._memory:
-                self._check_alone(place, labels)
-                alone = sum(_is_at(other, _span(array)) for other in arguments) == 1
-                combination = sharing.combined.get(place) if alone else None
-                copies = [_copy(array, combination, part) for part in range(parts)]
-                self._memory[_span(array)] = _Memory(labels[place], array, combination, copies)
-
-    def _check_alone(self, place: int, labels: Sequence[str]) -> None:
-        start, end = _span(self._arguments[place])
-        for other, argument in enumerate(self._arguments):
-            if isinstance(argument, np.ndarray) and argument.nbytes:
-                begins, ends = _span(argument)
-                if (begins, ends) != (start, end) and begins < end and start < ends:
-                    raise LaunchError(f"{labels[place]} and {labels[other]} share a part of their memory, so a launch "
-                                      "cannot be split over devices: pass the same array, or copies")
-
-    @property
-    def arrays(self) -> int:
-        """How many arguments are arrays of the host."""
-        return sum(isinstance(one, np.ndarray) for one in self._arguments)
+        self._spans = Spans.of(arguments, sharing.written)
+        self._memory: dict[Span, _Memory] = {}
+        for span in self._spans.all:
+            if span.written:
+                place = span.arrays[0]
+                combination = sharing.combined.get(place) if len(span.arrays) == 1 else None
+                from_zero = combination is not None and combination.operation in _FROM_ZERO
+                copies = [span.duplicate(is_zero=from_zero and part > 0) for part in range(parts)]
+                self._memory[span] = _Memory(labels[place], arguments[place].itemsize, span, combination, copies)
 
     def of(self, part: int) -> list[Any]:
         """The arguments of a part."""
-        return [self._memory[_span(one)].copies[part] if isinstance(one, np.ndarray) and _span(one) in self._memory
-                else one for one in self._arguments]
+        return [self._of(part, one) if isinstance(one, np.ndarray) else one for one in self._arguments]
+
+    def _of(self, part: int, array: np.ndarray) -> np.ndarray:
+        found = self._spans.place(array)
+        if found is None or not found[0].written:
+            return array
+        span, offset = found
+        return as_in(self._memory[span].copies[part], offset, array)
 
     def put_together(self, *, checks: bool = True) -> None:
         """Write what all parts have done to the arrays. LaunchError, and nothing is written, for a race; without
         ``checks``, the last part that has written an element counts."""
         results = [_combined(one) if one.combination else _merged(one, checks) for one in self._memory.values()]
-        for memory, result in zip(self._memory.values(), results, strict=True):
-            _bytes(memory.original)[...] = result
-            copied(memory.original)
-
-
-def _span(array: np.ndarray) -> tuple[int, int]:
-    return array.ctypes.data, array.ctypes.data + array.nbytes
-
-
-def _is_at(argument: Any, span: tuple[int, int]) -> bool:
-    return isinstance(argument, np.ndarray) and _span(argument) == span
-
-
-def _bytes(array: np.ndarray) -> np.ndarray:
-    return np.asarray(array).reshape(-1).view(np.uint8)
-
-
-def _copy(array: np.ndarray, combination: Combination | None, part: int) -> np.ndarray:
-    from_zero = combination is not None and combination.operation in _FROM_ZERO and part
-    return np.zeros_like(array) if from_zero else np.array(array)
+        for span, result in zip(self._memory, results, strict=True):
+            span.content[...] = result
+            for place in span.arrays:
+                copied(self._arguments[place])
 
 
 def _combined(memory: _Memory) -> np.ndarray:
     """What atomic operations of all parts make of an array, as bytes."""
     assert memory.combination is not None
     operation, dtype = _OPERATIONS[memory.combination.operation], memory.combination.dtype
-    found, *others = (_bytes(one).view(dtype) for one in memory.copies)
+    found, *others = (one.view(dtype) for one in memory.copies)
     with np.errstate(all="ignore"):
         for other in others:
             found = operation(found, other)
@@ -108,15 +84,14 @@ def _combined(memory: _Memory) -> np.ndarray:
 
 def _merged(memory: _Memory, checks: bool) -> np.ndarray:
     """What all parts have changed of an array, as bytes."""
-    before, found = _bytes(memory.original), _bytes(memory.copies[0])
+    before, found = memory.span.content, memory.copies[0]
     taken = found != before
-    for copy in memory.copies[1:]:
-        own = _bytes(copy)
+    for own in memory.copies[1:]:
         changed = own != before
         both = changed & taken
         clash = both & (own != found)
         if checks and clash.any():
-            element = int(np.argmax(clash)) // memory.original.itemsize
+            element = int(np.argmax(clash)) // memory.itemsize
             raise LaunchError(f"{memory.label}: work-groups on different devices have written different values to "
                               f"element {element}, so the result would depend on which of them is later; nothing was "
                               "written. The kernel has a race between work-groups: run it on one simulated device, "

@@ -93,7 +93,7 @@ def test_arrays_that_overlap_stay_so(driver: FakeDriver) -> None:
     whole = np.arange(100, dtype=np.uint8)
     left, right, inner = whole[:60], whole[40:], whole[50:55]
     copies = Copies(blocks(), [(right, True), (left, False), (inner, False)])
-    assert len(copies.spans) == 1
+    assert len(copies.spans.all) == 1
     assert [copies.address(one) - copies.address(left) for one in (left, right, inner)] == [0, 40, 50]
     driver.bytes_at(copies.address(right), 60)[:] = 9
     assert (driver.bytes_at(copies.address(inner), 5) == 9).all()
@@ -104,8 +104,8 @@ def test_arrays_that_overlap_stay_so(driver: FakeDriver) -> None:
 def test_the_same_array_twice(driver: FakeDriver) -> None:
     array = np.arange(4, dtype=np.int16)
     copies = Copies(blocks(), [(array, False), (array, True)])
-    assert len(copies.spans) == 1
-    assert copies.spans[0].written
+    assert len(copies.spans.all) == 1
+    assert copies.spans.all[0].written
     assert driver.calls.count("cuMemcpyHtoDAsync") == 1
 
 
@@ -113,7 +113,7 @@ def test_neighbours_do_not_overlap(driver: FakeDriver) -> None:
     """Each is aligned as blocks are."""
     whole = np.arange(64, dtype=np.uint8)
     copies = Copies(blocks(), [(whole[:24], True), (whole[24:], False)])
-    assert len(copies.spans) == 2
+    assert len(copies.spans.all) == 2
     assert not any(copies.address(one) % ALIGNMENT for one in (whole[:24], whole[24:]))
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from coopmat.diagnostics import LaunchError
+from coopmat.targets.base.spans import Spans
 from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import call
 
 SMALLEST = 512  # bytes of a block
 ALIGNMENT = 256  # of every block
 MOST_KEPT = 1 << 30  # bytes of free blocks
+
+
+class Block(NamedTuple):
+    """Memory of the GPU: its address, and its size in bytes."""
+
+    address: int
+    size: int
 
 
 class Blocks:
@@ -24,17 +31,17 @@ class Blocks:
         self._free: dict[int, list[int]] = defaultdict(list)
         self._kept = 0
 
-    def take(self, nbytes: int) -> tuple[int, int]:
-        """A block of at least so many bytes: its address and its size. LaunchError if there is no room."""
+    def take(self, nbytes: int) -> Block:
+        """A block of at least so many bytes. LaunchError if there is no room."""
         size = _rounded(nbytes)
         if self._free[size]:
             self._kept -= size
-            return self._free[size].pop(), size
+            return Block(self._free[size].pop(), size)
         try:
-            return self._allocated(size), size
+            return Block(self._allocated(size), size)
         except LaunchError:
             self.clear()
-            return self._allocated(size), size
+            return Block(self._allocated(size), size)
 
     def _allocated(self, size: int) -> int:
         return int(call("cuMemAlloc", size, what=f"{size} bytes of the GPU's memory"))
@@ -63,18 +70,6 @@ def _rounded(nbytes: int) -> int:
     return -(-size // step) * step
 
 
-@dataclass
-class _Span:
-    """Bytes of the host's memory that arguments share, and their copy on the GPU. written: whether the kernel may
-    write there."""
-
-    start: int
-    end: int
-    written: bool
-    address: int = 0
-    size: int = 0
-
-
 class Copies:
     """The host's arrays of one launch, copied to the GPU; arrays that overlap stay so."""
 
@@ -82,41 +77,27 @@ class Copies:
         """``arrays``: each with whether the kernel may write to it. They are copied in the order of a stream."""
         self.blocks = blocks
         self.stream = stream
-        self.spans: list[_Span] = []
-        places = sorted(((_address(array), _address(array) + array.nbytes, written) for array, written in arrays
-                         if array.nbytes), key=lambda place: place[:2])
-        for start, end, written in places:
-            last = self.spans[-1] if self.spans else None
-            if last is not None and start < last.end:
-                last.end, last.written = max(last.end, end), last.written or written
-            else:
-                self.spans.append(_Span(start, end, written))
-        for span in self.spans:
-            span.address, span.size = blocks.take(span.end - span.start)
-            call("cuMemcpyHtoDAsync", span.address, span.start, span.end - span.start, stream)
+        self.spans = Spans(arrays)
+        for span in self.spans.all:
+            span.copy = blocks.take(span.nbytes)
+            call("cuMemcpyHtoDAsync", span.copy.address, span.start, span.nbytes, stream)
 
     def address(self, array: Any) -> int:
         """Where an array is on the GPU; of one without elements, any address."""
-        place = _address(array)
-        for span in self.spans:
-            if span.start <= place < span.end:
-                return span.address + place - span.start
-        return ALIGNMENT
+        found = self.spans.place(array)
+        return ALIGNMENT if found is None else found[0].copy.address + found[1]
 
     def bring_back(self) -> None:
         """Copy what the kernel may have written, when the stream has come to that; it has then."""
-        for span in self.spans:
-            if span.written:
-                call("cuMemcpyDtoHAsync", span.start, span.address, span.end - span.start, self.stream)
-        if any(span.written for span in self.spans):
+        written = [span for span in self.spans.all if span.written]
+        for span in written:
+            call("cuMemcpyDtoHAsync", span.start, span.copy.address, span.nbytes, self.stream)
+        if written:
             call("cuStreamSynchronize", self.stream)
 
     def free(self) -> None:
         """Give the memory on the GPU back."""
-        for span in self.spans:
-            self.blocks.give_back(span.address, span.size)
-        self.spans = []
-
-
-def _address(array: Any) -> int:
-    return int(array.ctypes.data)
+        for span in self.spans.all:
+            if span.copy is not None:
+                self.blocks.give_back(*span.copy)
+        self.spans.all = []

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections import defaultdict
 from functools import cache
 from typing import Any
-
-import numpy as np
 
 from coopmat.diagnostics import Error
 from coopmat.support.forks import ForkSafeLock
@@ -96,8 +93,3 @@ def rounded(nbytes: int) -> int:
     size = max(nbytes, SMALLEST)
     step = 1 << max(size.bit_length() - 3, 8)
     return -(-size // step) * step
-
-
-def bytes_at(address: int, nbytes: int) -> np.ndarray[Any, Any]:
-    """Memory of the host as an array of bytes, which does not keep it."""
-    return np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))

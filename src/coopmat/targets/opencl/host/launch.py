@@ -17,7 +17,7 @@ from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.spans import Spans
 from coopmat.targets.base.values import as_bytes
-from coopmat.targets.opencl.host.context import Context, bytes_at
+from coopmat.targets.opencl.host.context import Context
 from coopmat.targets.opencl.host.driver import code_name, errors, set_pointer, started
 
 LEAST_ALIGNMENT = 16
@@ -75,12 +75,12 @@ class Plan:
         try:
             for span in spans.all:
                 span.copy = self.context.buffers.take(span.nbytes)
-                cl.enqueue_copy(queue, span.copy, bytes_at(span.start, span.nbytes), is_blocking=False)
+                cl.enqueue_copy(queue, span.copy, span.content, is_blocking=False)
             self._bind(arguments, spans)
             event = self._submit(queue)
             for span in spans.all:
                 if span.written:
-                    cl.enqueue_copy(queue, bytes_at(span.start, span.nbytes), span.copy, is_blocking=False)
+                    cl.enqueue_copy(queue, span.content, span.copy, is_blocking=False)
             queue.finish()
             return event
         finally:
