@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.sycl import float32, half
+from examples.joint_matrix_work_group_attention import attention_kernel, reference
 from tests.kit.targets.work_group_gemm import ELEMENTS, Gemm
 
 DEVICE = "vulkan:0"
@@ -70,3 +72,16 @@ def local_memory() -> None:
 def what_sub_groups_cannot_share() -> None:
     with pytest.raises(cm.KernelNotSupported, match="3 sub-groups cannot share"):
         _check(Gemm(("fp16", "fp16", "fp32"), (16, 16, 16), 24), (16, 16, 16))
+
+
+def attention() -> None:
+    """Reductions of rows, an accumulator that becomes an A, and the columns of elements."""
+    heads, length, depth, tile = 1, 32, 16, 16
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((heads, length, depth)).astype(np.float16) for _ in range(3))
+    out, scale = np.zeros((heads, length, depth), np.float32), depth**-0.5
+    made = attention_kernel(half, float32, tile, tile, depth, 16, True)
+    kernel = cm.build(made, device=DEVICE).kernel("attention")
+    cm.Queue(DEVICE).enqueue(kernel, (length // tile * 16, heads), (16, 1), q, k, v, out, heads, length,
+                             scale * np.log2(np.e)).wait()
+    np.testing.assert_allclose(out, reference(q, k, v, scale, True), atol=2e-3)

@@ -15,6 +15,8 @@ import coopmat as cm
 from coopmat.devices import Combination
 from coopmat.spirv import Module
 from coopmat.spirv.grammar import Capability, Decoration, Op, Scope, TensorClampMode
+from coopmat.spirv.transform.goal import MatrixSupport
+from coopmat.spirv.transform.matrices.shares import shared_out
 from coopmat.spirv.transform.to_vulkan import Shader, VulkanTarget, to_vulkan
 from tests.kit.oracles import vulkan
 from tests.kit.targets.work_group_gemm import Gemm
@@ -137,10 +139,22 @@ def test_what_sub_groups_share(name: str) -> None:
     assert len(list(made.of_opcode(Op.ControlBarrier))) == 2  # around the store
 
 
-def test_what_no_driver_is_given() -> None:
-    source = PLAIN.replace("    coop_mat_store", "    c = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, "
-                           "CLK_COOPERATIVE_MATRIX_COMBINE_ADD);\n    coop_mat_store")
+REDUCTION = "c = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_{}, CLK_COOPERATIVE_MATRIX_COMBINE_ADD);"
+
+
+@pytest.mark.parametrize(("axis", "grid"), [("ROW", (4, 1)), ("COLUMN", (1, 4)), ("ALL", None)])
+def test_reductions_are_of_what_one_sub_group_has(axis: str, grid: tuple[int, int] | None) -> None:
+    """All columns, or all rows; no sub-group has both."""
+    source = PLAIN.replace("    coop_mat_store", f"    {REDUCTION.format(axis)}\n    coop_mat_store")
     module = Module.from_bytes(cm.build(source, ("-DSHIFT=",)).spirv)
-    for rows in ((), (FP16,)):
-        with pytest.raises(cm.KernelNotSupported, match="is not given OpCooperativeMatrixReduceEXT"):
-            to_vulkan(module, "gemm", replace(TARGET, work_groups=rows))
+    support = MatrixSupport("the driver", work_groups=(FP16,))
+    if grid is None:
+        with pytest.raises(cm.KernelNotSupported, match=r"not given OpCooperativeMatrixReduceEXT.* 4 sub-groups cannot"):
+            shared_out(module, support, ITEMS, 32)
+        return
+    made = shared_out(module, support, ITEMS, 32)
+    assert made.validate() == []
+    down, across = grid
+    sizes = {made.constant_value(row.words[4]): tuple(map(made.constant_value, row.words[2:4]))
+             for row in made.of_opcode(Op.TypeCooperativeMatrixKHR)}
+    assert sizes == {0: (128 // down, 64), 1: (64, 128 // across), 2: (128 // down, 128 // across)}

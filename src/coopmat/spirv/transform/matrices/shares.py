@@ -18,22 +18,27 @@ from coopmat.spirv.edit.ordering import ordered
 from coopmat.spirv.grammar import (
     BuiltIn,
     CooperativeMatrixLayout,
-    CooperativeMatrixUse,
+    CooperativeMatrixReduce,
+    Decoration,
     MemoryAccess,
     MemorySemantics,
     Op,
     Scope,
     StorageClass,
 )
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.choice import CHECKED, LOADS, STORED, Matrices
 from coopmat.spirv.transform.goal import Goal, MatrixSupport
 from coopmat.spirv.transform.matrices.lanes import input_variable
-from coopmat.spirv.transform.matrices.work_groups import check_instructions, check_work_groups, is_of_work_groups
+from coopmat.spirv.transform.matrices.work_groups import check_work_groups, is_of_work_groups, uses_of
 
 _TILE = 16
 """Of which rows and columns of a share are multiples, if possible: tiles of most drivers."""
+_ANYWHERE = frozenset({Op.CooperativeMatrixTransposeNV, Op.CooperativeMatrixConstructCheckedINTEL})
+"""Instructions of which nothing is left in its row or column, or that say where they are without being asked."""
+_COORDINATES = frozenset({Op.CooperativeMatrixGetElementCoordINTEL, Op.CooperativeMatrixGetCoordinateEXT})
 _MEMORY = {StorageClass.CrossWorkgroup: MemorySemantics.CrossWorkgroupMemory,
            StorageClass.Workgroup: MemorySemantics.WorkgroupMemory}
 _ANY_MEMORY = MemorySemantics.CrossWorkgroupMemory | MemorySemantics.WorkgroupMemory
@@ -51,9 +56,8 @@ def shared_out(module: Module, support: MatrixSupport, work_items: int, sub_grou
             check_work_groups(known, support, one)
     except KernelNotSupported as reason:
         types = {type_id: known.types[type_id] for one in sets for type_id in one.types}
-        check_instructions(known, support, set(types))
         count, rest = divmod(work_items, sub_group_size)
-        grid = None if rest else _grid(list(types.values()), count)
+        grid = None if rest else _grid(list(types.values()), count, _undivided(known, set(types)))
         if grid is None:
             why = (f"work-groups of {work_items} work-items are not made of sub-groups of {sub_group_size}" if rest
                    else f"{count} sub-groups cannot share its rows and columns")
@@ -62,24 +66,51 @@ def shared_out(module: Module, support: MatrixSupport, work_items: int, sub_grou
     return module
 
 
-def _grid(types: Sequence[MatrixType], count: int) -> tuple[int, int] | None:
-    """So many sub-groups, down and across; None if no grid divides all matrices."""
+def _undivided(known: Matrices, types: set[int]) -> tuple[bool, bool]:
+    """Whether all sub-groups must have all rows, and all columns, of an accumulator: instructions that combine elements
+    of a column, or of a row, or make a B or an A of it."""
+    all_rows = all_columns = False
+    for row in uses_of(known, types):
+        keeps_rows, keeps_columns = _kept(known, row)
+        all_rows, all_columns = all_rows or not keeps_rows, all_columns or not keeps_columns
+    return all_rows, all_columns
+
+
+def _kept(known: Matrices, row: Instruction) -> tuple[bool, bool]:
+    """Whether an instruction leaves elements in their rows and in their columns, so that these may be others'."""
+    if row.opcode == Op.CooperativeMatrixReduceEXT:
+        return row.words[1] == CooperativeMatrixReduce.Row, row.words[1] == CooperativeMatrixReduce.Column
+    if row.opcode == Op.CooperativeMatrixConvertUseEXT:
+        given, made = (known.types[type_id or 0].use for type_id in (
+            known.module.definition(row.words[0]).type_id, row.type_id))
+        is_turned = any(name == Decoration.CooperativeMatrixTransposeEXT
+                        for name, _ in known.module.decorations(row.result_id or 0))
+        is_of_accumulator = given == Use.MatrixAccumulatorKHR and not is_turned
+        return is_of_accumulator and made == Use.MatrixAKHR, is_of_accumulator and made == Use.MatrixBKHR
+    return row.opcode not in _ANYWHERE, row.opcode not in _ANYWHERE
+
+
+def _grid(types: Sequence[MatrixType], count: int, undivided: tuple[bool, bool]) -> tuple[int, int] | None:
+    """So many sub-groups, down and across; None if no grid divides all matrices, or does not leave undivided what must
+    be so."""
     def cost(grid: tuple[int, int]) -> tuple[int, int]:
         sizes = [size for kind in types for size in _share(kind, *grid)]
         return sum(size % _TILE != 0 for size in sizes), sum(sizes)
 
-    grids = [(down, count // down) for down in range(1, count + 1) if count % down == 0]
+    all_rows, all_columns = undivided
+    grids = [(down, count // down) for down in range(1, count + 1) if count % down == 0
+             and not (all_rows and down > 1) and not (all_columns and down < count)]
     possible = [(down, across) for down, across in grids if not any(
         (_has_rows(kind) and kind.rows % down) or (_has_columns(kind) and kind.columns % across) for kind in types)]
     return min(possible, key=cost, default=None)
 
 
 def _has_rows(kind: MatrixType) -> bool:
-    return kind.use != CooperativeMatrixUse.MatrixBKHR
+    return kind.use != Use.MatrixBKHR
 
 
 def _has_columns(kind: MatrixType) -> bool:
-    return kind.use != CooperativeMatrixUse.MatrixAKHR
+    return kind.use != Use.MatrixAKHR
 
 
 def _share(kind: MatrixType, down: int, across: int) -> tuple[int, int]:
@@ -142,10 +173,12 @@ class _Sharing:
             self.rows = []
             for row in block.instructions:
                 kind = self._matrix(row)
-                if kind is None:
-                    self.rows.append(row)
-                else:
+                if kind is not None:
                     self._access(row, kind, place)
+                elif row.opcode in _COORDINATES:
+                    self._coordinates(row, place)
+                else:
+                    self.rows.append(row)
             block.instructions = self.rows
         at = first_place(start)
         start.instructions[at:at] = first
@@ -159,10 +192,7 @@ class _Sharing:
         return self.types.get(type_id or 0)
 
     def _access(self, row: Instruction, kind: MatrixType, place: _Place) -> None:
-        rows, columns = _share(kind, self.down, self.across)
-        zero = self._number(0)
-        own = [self._let(Op.IMul, place.row, self._number(rows)) if _has_rows(kind) else zero,
-               self._let(Op.IMul, place.column, self._number(columns)) if _has_columns(kind) else zero]
+        own = self._start(kind, place)
         pointer, layout = (row.words[at] for at in LOADS[Op(row.opcode)])
         order = self.editor.integer(layout)
         if order not in (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR):
@@ -181,6 +211,26 @@ class _Sharing:
         self._synchronize(pointer)
         self.rows.append(with_words(row, words))
         self._synchronize(pointer)
+
+    def _start(self, kind: MatrixType, place: _Place) -> list[int]:
+        """The row and the column at which a share begins."""
+        rows, columns = _share(kind, self.down, self.across)
+        return [self._let(Op.IMul, place.row, self._number(rows)) if _has_rows(kind) else self._number(0),
+                self._let(Op.IMul, place.column, self._number(columns)) if _has_columns(kind) else self._number(0)]
+
+    def _coordinates(self, row: Instruction, place: _Place) -> None:
+        """Row and column in the matrix of the work-group."""
+        kind = self.types.get(self.editor.definition(row.words[0]).type_id or 0)
+        if kind is None:
+            self.rows.append(row)
+            return
+        vector = row.type_id or 0
+        number = self.editor.definition(vector).words[0]
+        bits = self.editor.definition(number).words[0]
+        own = [one if bits == 64 else self._let(Op.UConvert, one, type_id=number) for one in self._start(kind, place)]
+        inside = self._let(Op(row.opcode), *row.words, type_id=vector)
+        start = self._let(Op.CompositeConstruct, *own, type_id=vector)
+        self.rows.append(self.editor.row(Op.IAdd, vector, inside, start, result=row.result_id))
 
     def _plus(self, value: int, more: int) -> int:
         """The sum, in the type of the first one."""

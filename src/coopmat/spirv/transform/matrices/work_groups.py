@@ -19,7 +19,7 @@ _REFUSED = frozenset({Op.CooperativeMatrixPerElementOpEXT, Op.CooperativeMatrixR
                       Op.CooperativeMatrixConvertUseEXT, Op.CooperativeMatrixTransposeNV,
                       Op.CooperativeMatrixConstructCheckedINTEL, Op.CooperativeMatrixGetElementCoordINTEL,
                       Op.CooperativeMatrixGetCoordinateEXT})
-"""Instructions that no driver is given for matrices of work-groups."""
+"""Instructions that no driver is given for its matrices of work-groups."""
 
 
 def is_of_work_groups(known: Matrices, one: Set_) -> bool:
@@ -37,8 +37,10 @@ def check_work_groups(known: Matrices, support: MatrixSupport, one: Set_) -> Non
     if not support.work_groups:
         raise _refused(known, made, f"{support.name} has no matrices of work-groups, such as the "
                        f"{known.types[made.type_id or 0]} here: use those of sub-groups")
-    check_instructions(known, support, types)
-    for row in _uses(known, types):
+    for row in uses_of(known, types):
+        if row.opcode in _REFUSED:
+            raise _refused(known, row, f"{support.name} is not given {row.name} of matrices of work-groups: use those "
+                           "of sub-groups")
         if row.opcode in LOADS and not _is_global(known, row.words[0]):
             raise _refused(known, row, f"{support.name} does not load matrices of work-groups from local memory, nor "
                            "store them there")
@@ -55,14 +57,6 @@ def check_work_groups(known: Matrices, support: MatrixSupport, one: Set_) -> Non
             raise _refused(known, made, f"{support.name} has no {kind} of use '{use}'")
 
 
-def check_instructions(known: Matrices, support: MatrixSupport, types: set[int]) -> None:
-    """KernelNotSupported for instructions on matrices of work-groups that become nothing for drivers."""
-    for row in _uses(known, types):
-        if row.opcode in _REFUSED:
-            raise _refused(known, row, f"{support.name} is not given {row.name} of matrices of work-groups: use those "
-                           "of sub-groups")
-
-
 def _is_global(known: Matrices, pointer: int) -> bool:
     kind = known.table[known.module.definition(pointer).type_id or 0]
     return isinstance(kind, PointerType) and kind.storage == StorageClass.CrossWorkgroup
@@ -74,7 +68,7 @@ def _has(support: MatrixSupport, product: Product) -> bool:
                for row in support.work_groups for formats in use.choices())
 
 
-def _uses(known: Matrices, types: set[int]) -> Iterator[Instruction]:
+def uses_of(known: Matrices, types: set[int]) -> Iterator[Instruction]:
     """The instructions that make a matrix of some types, or work on one."""
     for row in known.module.instructions:
         if row.type_id in types or any(known.module.defines(word) and known.module.definition(word).type_id in types
