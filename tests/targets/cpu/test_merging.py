@@ -195,6 +195,48 @@ def test_blocks_end_where_the_next_ones_begin(form: str, monkeypatch: pytest.Mon
         assert "neighbouring work-groups are one" in "\n".join(device.explanation(program.load(device)))
 
 
+HALVES = """
+#define M(rows, columns, use) \\
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+kernel void k(global const half *A, global const half *B, global half *C, int N, int K)
+{
+    size_t r = get_group_id(1) * 16 * TILES, c = get_group_id(0) * 16;
+    half M(16, 16, ACCUMULATOR) s[TILES];
+    for (int i = 0; i < TILES; i++)
+        s[i] = coop_mat_init(0);
+    for (int k = 0; k < K; k += 16 * TILES)
+        for (int i = 0; i < TILES; i++)
+            for (int j = 0; j < TILES; j++) {
+                half M(16, 16, A) a = coop_mat_load(A + (r + 16 * i) * K + k + 16 * j, ROW, K);
+                half M(16, 16, B) b = coop_mat_load(B + (k + 16 * j) * N + c, ROW, N);
+                s[i] = coop_matmul_add(a, b, s[i], 0);
+            }
+    for (int i = 0; i < TILES; i++)
+        coop_mat_store(C + (r + 16 * i) * N + c, s[i], ROW, N);
+}
+"""
+
+
+@pytest.mark.parametrize("tiles", [1, 2])
+def test_sums_of_fewer_bits(tiles: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each product rounds its sums to halves: neither rounds nor products that follow each other become one."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((64, 96), (96, 64)))
+    device, found = cm.device("cpu"), []
+    module = cm.build(HALVES, f"-DTILES={tiles}", device=device).module
+    for merge in ("0", "2x2", "4x1"):
+        monkeypatch.setenv(VARIABLE, merge)
+        out = np.zeros((64, 64), np.float16)
+        program = CpuProgram(module, cpu_features(), device.options)
+        program.launch("k", (64, 4 // tiles), (16, 1), [a, b, out, np.int32(64), np.int32(96)])
+        found.append(out)
+        (plan, _), = program._plans.values()
+        assert merge == "0" or (isinstance(plan, MergedPlan) and plan.is_merged)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
 def test_strips_are_those_of_the_launch() -> None:
     """B changes between launches, lies before C in one array, and is A."""
     source = PRELUDE

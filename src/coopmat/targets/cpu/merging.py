@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
-from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
 from coopmat.spirv.module import Module
@@ -26,6 +26,7 @@ from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.body import Features
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
 from coopmat.targets.cpu.options import HARDWARE
+from coopmat.targets.llvm.values import bits_of
 
 VARIABLE = "COOPMAT_MERGE"
 SHAPES = (
@@ -47,12 +48,14 @@ DEPTHS = {"tiles": 512, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 25
 @dataclass(frozen=True)
 class _Depth:
     """Along K: the elements that the kernel's own products have, and as a block takes them; those that one instruction
-    must take at most, so that sums stay what they are, 0 for any number. unit: what multiplies."""
+    must take at most, so that sums stay what they are, 0 for any number. unit: what multiplies; rounds: whether the sums
+    of a product are rounded at its end, to fewer bits than they are formed in."""
 
     unit: Unit
     own: int
     block: int
     step: int
+    rounds: bool
 
 
 @dataclass(frozen=True)
@@ -96,9 +99,9 @@ class Merging:
     def of(self, kernel: str, variant: Variant, launch: Launch) -> Merged:
         """The fastest merged form of a kernel for a launch. NoMerge, with the reason, if there is none."""
         local_size = launch.local_size
-        module, conditions = packed(self.module, kernel, local_size, variant.sub_group_size)
-        found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions)
         depth = _depth(self.module, variant, self._features)
+        module, conditions = packed(self.module, kernel, local_size, variant.sub_group_size, chains=not depth.rounds)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions)
         own = found.own_extents()
         rows, columns = self._shape(found.extents(launch.group_counts), own, PACKING[depth.unit.kind], launch)
         if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:
@@ -146,7 +149,7 @@ def _multiples(sizes: tuple[int, int], own: tuple[int, int]) -> tuple[int, int]:
 
 def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
     """How much of K a block takes."""
-    units, depths = set(), set()
+    units, depths, sums = set(), set(), set()
     types = TypeTable(module, variant.sub_group_size)
     for row in module.of_opcode(Op.CooperativeMatrixMulAddKHR):
         a, b, c, d = (_kind(types, module, word) for word in (*row.words[:3], row.result_id or 0))
@@ -154,11 +157,13 @@ def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
                                      row)
         units.add(unit_of(use.formats, use.saturating, features))
         depths.add(a.columns)
+        sums.add(d.component)
     if len(units) != 1 or len(depths) != 1:
         raise NoMerge("its products are of different types or of different K")
     (unit,), (own,) = units, depths
-    block = max(own, DEPTHS[unit.kind] * unit.together // own * own)
-    return _Depth(unit, own, block, _step(unit, own))
+    rounds = any(isinstance(one, FloatType) and 8 * one.size < bits_of(unit.total) for one in sums)
+    block = own if rounds else max(own, DEPTHS[unit.kind] * unit.together // own * own)
+    return _Depth(unit, own, block, _step(unit, own), rounds)
 
 
 def _kind(types: TypeTable, module: Module, identifier: int) -> MatrixType:

@@ -41,14 +41,15 @@ def pack(module: Module, goal: Goal, say: Say) -> Module:
     return editor.done() if count else module
 
 
-def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int
+def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, *, chains: bool = True
            ) -> tuple[Module, tuple[Condition, ...]]:
-    """The same of one kernel, with what must hold in its launches. NoMerge for matrices of several scopes."""
+    """The same of one kernel, with what must hold in its launches. NoMerge for matrices of several scopes.
+    ``chains``: whether chains of products along K become one, too."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
     indices = Indices(editor, body, local_size, sub_group_size, scope_of(module))
-    if not _Packing(editor, TypeTable(module, 1), indices).done():
+    if not _Packing(editor, TypeTable(module, 1), indices, chains).done():
         return module, ()
     return editor.done(), tuple(indices.conditions)
 
@@ -65,6 +66,7 @@ class _Packing:
     editor: FunctionEditor
     types: TypeTable
     indices: Indices
+    chains: bool = True
     packs: dict[Grid, int] = field(default_factory=dict)
     new: dict[tuple[int, int], list[Instruction]] = field(default_factory=dict)
     phis: dict[int, list[Instruction]] = field(default_factory=dict)
@@ -249,7 +251,7 @@ class _Packing:
         a, b, c, *flag = rows[0].words
         chains = [[self._chain(one) for one in line] for line in grid]
         depths = {len(chain) for line in chains for chain in line}
-        is_chain = len(depths) == 1 and not (flag and flag[0] & CooperativeMatrixOperands.SaturatingAccumulationKHR)
+        is_chain = self.chains and len(depths) == 1 and not (flag and flag[0] & CooperativeMatrixOperands.SaturatingAccumulationKHR)
         for depth in dict.fromkeys((min(depths) if is_chain else 1, 1)):
             last = [[chain[:depth][::-1] for chain in line] for line in chains]  # in ascending K
             try:
