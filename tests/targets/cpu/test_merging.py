@@ -6,6 +6,20 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.sycl import (
+    int8,
+    int32,
+    joint_matrix,
+    joint_matrix_load_checked,
+    joint_matrix_mad,
+    joint_matrix_store_checked,
+    kernel,
+    layout,
+    nd_item,
+    ptr,
+    sub_group,
+    use,
+)
 from coopmat.targets.cpu.features import LEVELS, cpu_features
 from coopmat.targets.cpu.features import VARIABLE as FEATURES
 from coopmat.targets.cpu.host.launch import MergedPlan
@@ -193,6 +207,69 @@ def test_blocks_end_where_the_next_ones_begin(form: str, monkeypatch: pytest.Mon
         np.testing.assert_array_equal(out, a.astype(np.int32) @ b.astype(np.int32) + c)
     if form != "rounds downwards":  # of which it is not known that they end at the first row
         assert "neighbouring work-groups are one" in "\n".join(device.explanation(program.load(device)))
+
+
+GUARDS = {
+    "an early return": {"PLACE": USUAL["PLACE"] + "if (r >= N || c >= N) return;"},
+    "around all": {"PLACE": "int r = get_group_id(1) * 16, c = get_group_id(0) * 16; if (r < N && N > c) {",
+                   "STORE": USUAL["STORE"] + "}"},
+    "of last elements": {"PLACE": USUAL["PLACE"] + "if (r + 15 > N - 1) return;"},
+}
+"""What keeps work-groups beyond the last row or column from the matrices."""
+
+
+@pytest.mark.parametrize("form", GUARDS)
+def test_guards(form: str) -> None:
+    """They do not matter in a launch that has no work-group beyond; one that has runs as it is."""
+    source = PRELUDE
+    for name, text in (USUAL | {"SCOPE_SCOPE": "SCOPE_SUBGROUP"} | GUARDS[form]).items():
+        source = source.replace(name, text, 1)
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (N, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
+    device, bias = cm.device("cpu"), np.zeros(N, np.int32)
+    program = cm.build(source, device=device)
+    for more in (0, 1):
+        out = np.full((N + 16, N), 7, np.int32)
+        cm.Queue(device).enqueue(program.kernel("k"), (N, N // 16 + more), (16, 1), a, b, out, bias, N, K).wait()
+        np.testing.assert_array_equal(out[:N], a.astype(np.int32) @ b)
+        assert (out[N:] == 7).all()
+        said = "\n".join(device.explanation(program.load(device)))
+        assert ("neighbouring work-groups are one" in said) == (not more)
+
+
+@kernel(sub_group_size=16)
+def checked(item: nd_item[2], A: ptr[int8], B: ptr[int8], C: ptr[int32], bias: ptr[int32], M: int32, N: int32,
+            K: int32):
+    """K in parts, an edge in each dimension, and a row for all rows."""
+    sg, r, c = item.get_sub_group(), item.get_group(0) * 16, item.get_group(1) * 16
+    a = joint_matrix(sub_group, int8, use.a, 16, 32, layout.row_major)
+    b = joint_matrix(sub_group, int8, use.b, 32, 16, layout.row_major)
+    s = joint_matrix(sub_group, int32, use.accumulator, 16, 16)
+    joint_matrix_load_checked(sg, s, bias, 0, layout.row_major, 16, N, 0, c)
+    for part in range(0, K, 64):
+        for k in range(0, 64, 32):
+            joint_matrix_load_checked(sg, a, A, K, M, K, r, part + k)
+            joint_matrix_load_checked(sg, b, B, N, K, N, part + k, c)
+            joint_matrix_mad(sg, s, a, b, s)
+    joint_matrix_store_checked(sg, s, C, N, layout.row_major, M, N, r, c)
+
+
+def test_checks_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the work-groups are that become one is a limit beside those that the kernel has: fewer of them are launched
+    than the matrices have rows and columns."""
+    monkeypatch.setenv(VARIABLE, "4x4")
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (90, 75)).astype(np.int8), rng.integers(-128, 128, (75, 101)).astype(np.int8)
+    c, bias = (rng.integers(-999, 999, shape).astype(np.int32) for shape in ((90, 101), 101))
+    for down, across in ((6, 7), (3, 5)):
+        device, out, wanted = cm.device("cpu"), c.copy(), c.copy()
+        program = cm.build(checked, device=device)
+        cm.Queue(device).enqueue(program.kernel("checked"), (across * 16, down), (16, 1), a, b, out, bias, 90, 101,
+                                 75).wait()
+        wanted[:down * 16, :across * 16] = (a.astype(np.int32) @ b + bias)[:down * 16, :across * 16]
+        np.testing.assert_array_equal(out, wanted)
+    said = "\n".join(device.explanation(program.load(device)))
+    assert "4 x 4 neighbouring work-groups are one" in said
 
 
 HALVES = """

@@ -18,6 +18,7 @@ from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.without_variables import with_values
@@ -48,8 +49,8 @@ DEPTHS = {"tiles": 512, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 25
 @dataclass(frozen=True)
 class _Depth:
     """Along K: the elements that the kernel's own products have, and as a block takes them; those that one instruction
-    must take at most, so that sums stay what they are, 0 for any number. unit: what multiplies; rounds: whether the sums
-    of a product are rounded at its end, to fewer bits than they are formed in."""
+    must take at most, so that sums stay what they are, 0 for any number. unit: what multiplies. rounds: whether a
+    product rounds its sums to fewer bits than they are formed in."""
 
     unit: Unit
     own: int
@@ -100,8 +101,9 @@ class Merging:
         """The fastest merged form of a kernel for a launch. NoMerge, with the reason, if there is none."""
         local_size = launch.local_size
         depth = _depth(self.module, variant, self._features)
-        module, conditions = packed(self.module, kernel, local_size, variant.sub_group_size, chains=not depth.rounds)
-        found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions)
+        module, inside = without_guards(self.module, kernel, local_size, variant.sub_group_size)
+        module, conditions = packed(module, kernel, local_size, variant.sub_group_size, chains=not depth.rounds)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions))
         own = found.own_extents()
         rows, columns = self._shape(found.extents(launch.group_counts), own, PACKING[depth.unit.kind], launch)
         if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:

@@ -15,6 +15,7 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
+from coopmat.spirv.transform.enlarge.effects import access_to, holds_matrix
 from coopmat.spirv.transform.enlarge.indices import Indices
 
 AXES = 3
@@ -96,7 +97,9 @@ class Matrices:
                     "Atomic", "Group", "Subgroup", "ControlBarrier", "MemoryBarrier")):
             raise no_merge(self.editor, row, f"it has other effects than on matrices ({row.name})")
         if row.opcode == Op.Variable and row.words[0] != StorageClass.Input:
-            raise no_merge(self.editor, row, "it has variables in memory")
+            reached = access_to(self.indices.body, row)
+            raise no_merge(self.editor, reached, "components of a matrix are taken one by one"
+                           if holds_matrix(self.editor, row) else "it has variables in memory")
 
     def _is_pointer(self, identifier: int) -> bool:
         return self.editor.component(self.editor.type_of(identifier)).opcode == Op.TypePointer

@@ -154,7 +154,8 @@ class Indices:
         """The width of an integer."""
         return self.editor.type_of(identifier).words[0]
 
-    def _is_integer(self, identifier: int) -> bool:
+    def is_integer(self, identifier: int) -> bool:
+        """Whether a value is an integer, and no vector of them."""
         return self.editor.type_of(identifier).opcode == Op.TypeInt
 
     def _fits(self, value: Polynomial, bits: int, *, signed: bool) -> Polynomial:
@@ -171,7 +172,7 @@ class Indices:
         return {Op.IAdd: one + two, Op.ISub: one - two, Op.IMul: one * two}[Op(row.opcode)]
 
     def _same(self, row: Instruction) -> Polynomial | None:
-        return self.of(row.words[0]) if self._is_integer(row.words[0]) else None
+        return self.of(row.words[0]) if self.is_integer(row.words[0]) else None
 
     def _extended(self, row: Instruction) -> Polynomial | None:
         """A conversion of a width; where that is less, the number must fit, too."""

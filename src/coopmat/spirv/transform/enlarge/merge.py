@@ -22,6 +22,7 @@ from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_v
 from coopmat.spirv.grammar import BuiltIn, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
+from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
 from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
 from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Quotient
 from coopmat.spirv.transform.enlarge.requirements import Requirements
@@ -218,11 +219,13 @@ class Neighbours:
         for row in self.body.rows():
             builtin = self.indices.builtin(row)
             if builtin is not None and row.result_id not in writer.own:
-                raise no_merge(self.editor, row,
-                               f"something else than where its matrices lie depends on {builtin.name}")
+                effect = effect_of(self.editor, self.body, row.result_id or 0)
+                raise no_merge(self.editor, effect or row, f"{said_of(self.editor, effect or row)} depends on "
+                                                           f"{builtin.name}")
         for header in rounds:
             for row in self.body.block(header).instructions:
                 if row.opcode == Op.Phi and row.result_id not in writer.own and row.result_id not in (
                         self.matrices.declared):
-                    raise no_merge(self.editor, row,
-                                   "something else than where its matrices lie depends on how often a loop has run")
+                    effect = effect_of(self.editor, self.body, row.result_id or 0) or row
+                    raise no_merge(self.editor, effect, f"{said_of(self.editor, effect)} depends on how often a loop "
+                                                        "has run")

@@ -19,15 +19,18 @@ from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, turns, uses_position
 from coopmat.spirv.transform.enlarge.indices import Condition, Indices
-from coopmat.spirv.transform.facts import Facts
+from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.fold import remove_unused
 from coopmat.spirv.transform.goal import Goal, Say, counted
 
 Grid = tuple[tuple[int, ...], ...]
 """The ids of matrices that lie side by side: rows of them."""
 _STORES = frozenset({Op.CooperativeMatrixStoreKHR})
-_EFFECTS = frozenset({Op.CooperativeMatrixStoreKHR, Op.CooperativeMatrixStoreCheckedINTEL, Op.Store, Op.FunctionCall,
-                      Op.ControlBarrier, Op.MemoryBarrier, Op.CopyMemory, Op.CopyMemorySized})
+_LOADS = frozenset({Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL, Op.Load})
+_QUIET = PURE | _LOADS | {Op.Phi, Op.CooperativeMatrixPerElementOpEXT, Op.CooperativeMatrixReduceEXT,
+                          Op.CooperativeMatrixTransposeNV, Op.CooperativeMatrixPrefetchINTEL, Op.LoopMerge,
+                          Op.SelectionMerge, Op.NoLine, Op.Line}
+"""What writes nothing to memory, and orders nothing."""
 
 
 def pack(module: Module, goal: Goal, say: Say) -> Module:
@@ -72,7 +75,8 @@ class _Packing:
     phis: dict[int, list[Instruction]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.body = self.indices.body
+        self.body, self.facts = self.indices.body, Facts(self.editor)
+        self.arguments = {row.result_id or 0 for row in self.body.parameters}
         self.places = {id(row): (number, place) for number, block in enumerate(self.body.blocks)
                        for place, row in enumerate(block.instructions)}
         self.accesses: dict[int, Access] = {}
@@ -123,7 +127,14 @@ class _Packing:
         """Whether something between two instructions of a block writes to memory."""
         block = self.body.blocks[self._block(one)].instructions
         first, last = sorted((self.places[id(one)][1], self.places[id(other)][1]))
-        return any(row.opcode in _EFFECTS or row.name.startswith("OpAtomic") for row in block[first + 1:last])
+        return any(self._has_effects(row) for row in block[first + 1:last])
+
+    def _has_effects(self, row: Instruction) -> bool:
+        """Whether an instruction may write to memory, or orders what does."""
+        if row.opcode == Op.ExtInst:
+            is_known = self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std"
+            return is_known and not self.facts.is_pure_function(row)
+        return row.opcode not in _QUIET
 
     # --- grids ------------------------------------------------------------------------------
 
@@ -165,8 +176,8 @@ class _Packing:
         """One store of all."""
         rows = [access.row for line in stores for access in line]
         last = self._last(rows)
-        if any(self._crosses(row, last) for row in rows):
-            raise _Apart("something is loaded between two stores")
+        if any(self._crosses(row, last, rows) for row in rows):
+            raise _Apart("something is loaded or stored between two stores")
         first = stores[0][0]
         whole = self._packed(tuple(tuple(access.matrix for access in line) for line in stores))
         pointer, _, *rest = first.row.words
@@ -175,10 +186,20 @@ class _Packing:
         for row in rows:
             self.new.setdefault(self.places[id(row)], [])
 
-    def _crosses(self, row: Instruction, last: Instruction) -> bool:
-        """Whether something is loaded between a store and a later one."""
+    def _crosses(self, row: Instruction, last: Instruction, stores: Sequence[Instruction]) -> bool:
+        """Whether something is loaded, or stored by others than some stores, between a store and a later one. Stores to
+        other arguments of the kernel are stores to other memory."""
         block = self.body.blocks[self._block(row)].instructions
-        return any(_is_load(one) for one in block[self.places[id(row)][1]:self.places[id(last)][1]])
+        between = block[self.places[id(row)][1]:self.places[id(last)][1]]
+        return any(one.opcode in _LOADS or (self._has_effects(one) and not self._is_apart(one, row))
+                   for one in between if not any(one is store for store in stores))
+
+    def _is_apart(self, one: Instruction, other: Instruction) -> bool:
+        """Whether two instructions are stores of matrices to different arguments."""
+        if one.opcode not in _STORES or other.opcode not in _STORES:
+            return False
+        bases = {self.indices.pointer(row.words[0])[0] for row in (one, other)}
+        return len(bases) == 2 and bases <= self.arguments
 
     def _last(self, rows: Sequence[Instruction]) -> Instruction:
         """The last of instructions that stand in one block."""
@@ -251,7 +272,8 @@ class _Packing:
         a, b, c, *flag = rows[0].words
         chains = [[self._chain(one) for one in line] for line in grid]
         depths = {len(chain) for line in chains for chain in line}
-        is_chain = self.chains and len(depths) == 1 and not (flag and flag[0] & CooperativeMatrixOperands.SaturatingAccumulationKHR)
+        is_chain = self.chains and len(depths) == 1 and not (
+            flag and flag[0] & CooperativeMatrixOperands.SaturatingAccumulationKHR)
         for depth in dict.fromkeys((min(depths) if is_chain else 1, 1)):
             last = [[chain[:depth][::-1] for chain in line] for line in chains]  # in ascending K
             try:
@@ -328,7 +350,3 @@ class _Packing:
                 rows += added or ()
             block.instructions = rows
         remove_unused(Facts(self.editor), self.body)
-
-
-def _is_load(row: Instruction) -> bool:
-    return row.opcode in (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL, Op.Load)

@@ -88,8 +88,7 @@ class Rewriting:
     def _checked(self, access: Access) -> None:
         """The checked form of an access."""
         line, along = (self._short(self._merged(one)) for one in (access.line, access.along))
-        lines = 0 if access.by_rows else 1
-        height, width = access.sizes or (self._short(self._end(access, dimension)) for dimension in (lines, 1 - lines))
+        height, width = (self._size(access, place) for place in range(2))
         if access.is_load:
             words = (access.base, line, along, access.layout, height, width, access.stride)
             self._rows.append(self.editor.row(Op.CooperativeMatrixLoadCheckedINTEL, self._type(access.matrix), *words,
@@ -97,6 +96,32 @@ class Rewriting:
         else:
             self._rows.append(make(Op.CooperativeMatrixStoreCheckedINTEL, access.base, line, along, access.matrix,
                                    access.layout, height, width, access.stride))
+
+    def _size(self, access: Access, place: int) -> int:
+        """The height (0) or width (1) that an access is checked against. One that it was checked against before is a
+        limit, too: the work-groups and rounds that are put together may not reach it."""
+        dimension = place if access.by_rows else 1 - place
+        own = access.sizes[place] if access.sizes is not None else None
+        if own is not None and self._put_together(access, dimension) is None:
+            return own
+        start, end = access.start(dimension), self._end(access, dimension)
+        self.conditions[Condition(end, 0, MOST)] = None
+        if own is None:
+            self.conditions[Condition(start, 0, MOST)] = None
+            return self._short(end)
+        if repeats(self.matrices, access, dimension):  # there may be any number where all were inside
+            left = self.indices.of(own) - start - Polynomial.constant(self._extent(access, dimension))
+            self.conditions[Condition(left, 0, MOST)] = None
+            return self._short(end)
+        limit, reached = self._long(own), self._number(end)
+        is_less = self._let(Op.SLessThan, self.bool, limit, reached)
+        return self._let(Op.UConvert, self.int, self._let(Op.Select, self.long, is_less, limit, reached))
+
+    def _extent(self, access: Access, dimension: int) -> int:
+        """The rows or columns that a matrix had."""
+        kind = self.matrices.kind(access.matrix)
+        assert kind is not None
+        return (kind.rows, kind.columns)[dimension]
 
     def _merged(self, value: Polynomial) -> Polynomial:
         """A place in terms of merged work-groups and rounds."""
@@ -110,18 +135,13 @@ class Rewriting:
         """Where ends what an access may touch in a dimension. Along which work-groups or rounds were put together, that
         is the last element of these: not each block is whole, and what follows is somebody else's. Elsewhere it is the
         last one of all work-groups and rounds, which is one number for the launch."""
-        kind = self.matrices.kind(access.matrix)
-        assert kind is not None
         start, along = access.start(dimension), self._put_together(access, dimension)
         moving = [along] if along is not None else [atom for atom in start.atoms if self._moves(atom, access)]
-        extent = (kind.rows, kind.columns)[dimension]
+        extent = self._extent(access, dimension)
         if repeats(self.matrices, access, dimension):  # there are as many lines as anybody wants
             extent = list(grown(self.matrices, self.growth, self.factors, self.rounds, access.matrix))[dimension]
         end = start.replaced({atom: farthest for atom in moving if (farthest := _farthest(start, atom)) is not None})
-        end += Polynomial.constant(extent)
-        self.conditions[Condition(end, 0, MOST)] = None
-        self.conditions[Condition(start, 0, MOST)] = None
-        return end
+        return end + Polynomial.constant(extent)
 
     def _put_together(self, access: Access, dimension: int) -> Atom | None:
         """What was put together along a dimension: the work-groups of an axis, or the rounds of a loop."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.types import IntType
 from coopmat.spirv.grammar import BuiltIn, Decoration, Op
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.flatten import Flat
 
 SIGNED, UNSIGNED = "signed", "unsigned"
 SIGNED_DIVIDE, UNSIGNED_DIVIDE = "divide", "divide without sign"
+MINIMUM = "lesser"
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ _OPERATIONS: dict[str, Callable[..., int]] = {
     SIGNED: lambda a: a, UNSIGNED: lambda a: a, "add": lambda a, b: a + b, "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b, "shift": lambda a, b: a << (b & 63),
     UNSIGNED_DIVIDE: lambda a, b: a // b if b else 0,
-    SIGNED_DIVIDE: lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0}
+    MINIMUM: min, SIGNED_DIVIDE: lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0}
 _BY_OPCODE = {Op.SConvert: SIGNED, Op.UConvert: UNSIGNED, Op.IAdd: "add", Op.ISub: "subtract", Op.IMul: "multiply",
               Op.ShiftLeftLogical: "shift", Op.UDiv: UNSIGNED_DIVIDE,
               Op.SDiv: SIGNED_DIVIDE}
@@ -62,12 +64,21 @@ def launch_value(flat: Flat, identifier: int) -> LaunchValue | None:
     if known is not None:
         return LaunchValue("constant", kind.width, known)
     row = flat.definition(identifier)
-    if row.opcode not in _BY_OPCODE:
+    is_least = row.opcode == Op.Select and _is_least(flat, row)
+    if row.opcode not in _BY_OPCODE and not is_least:
         return None
-    parts = tuple(launch_value(flat, word) for word in row.words)
+    parts = tuple(launch_value(flat, word) for word in (row.words[1:] if is_least else row.words))
     if any(part is None for part in parts):
         return None
-    return LaunchValue(_BY_OPCODE[Op(row.opcode)], kind.width, 0, tuple(part for part in parts if part is not None))
+    operation = MINIMUM if is_least else _BY_OPCODE[Op(row.opcode)]
+    return LaunchValue(operation, kind.width, 0, tuple(part for part in parts if part is not None))
+
+
+def _is_least(flat: Flat, row: Instruction) -> bool:
+    """Whether a selection gives the lesser of two integers."""
+    condition, *chosen = row.words
+    compared = flat.definition(condition)
+    return compared.opcode == Op.SLessThan and list(compared.words) == chosen
 
 
 ALL_AXES = frozenset(range(3))
