@@ -184,7 +184,15 @@ def sub_groups_of_every_size() -> None:
         assert (found[2] == np.arange(128) ^ 1).all()
     sizes = ", ".join(map(str, sorted(cm.device("opencl:0").sub_group_sizes)))
     _raises(cm.KernelNotSupported, f"has no sub-groups of 2; its sizes are {sizes}", lambda: _run(
-        "__attribute__((intel_reqd_sub_group_size(2))) kernel void k() {}", 1, 1))
+        "__attribute__((intel_reqd_sub_group_size(2))) kernel void k(global int *o) { *o = get_sub_group_size(); }", 1,
+        1, np.zeros(1, np.int32)))
+
+
+def sizes_of_sub_groups_that_make_no_difference() -> None:
+    found = np.zeros(16, np.int32)
+    _run("__attribute__((intel_reqd_sub_group_size(2))) kernel void k(global int *o) { o[get_global_id(0)] = 5; }", 16,
+         16, found)
+    assert (found == 5).all()
 
 
 def sub_groups_take_different_ways_past_barriers() -> None:

@@ -327,8 +327,33 @@ def sizes_that_do_not_fit() -> None:
 
 
 def sub_groups_of_other_sizes() -> None:
-    source = "__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *p) { p[0] = 1; }"
-    _raises(cm.KernelNotSupported, "16", lambda: _run(source, 16, 16, np.zeros(1, np.int32)))
+    """They are refused where it makes a difference."""
+    source = "__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *p) {{ *p = {}; }}"
+    _raises(cm.KernelNotSupported, "requires sub-groups of 16; vulkan:0 has 8: let it require 8, or none", lambda: _run(
+        source.format("get_sub_group_size()"), 16, 16, np.zeros(1, np.int32)))
+    found = np.zeros(1, np.int32)
+    _run(source.format("7"), 16, 16, found)
+    assert found == [7]
+
+
+def sub_groups_meet_other_numbers_of_barriers() -> None:
+    found = np.zeros(32, np.int32)
+    found[30] = 5
+    _run("""kernel void k(global int *o) {
+        for (int c = get_sub_group_id(); c < 3; c += get_num_sub_groups()) {
+            for (int i = 0; i < o[30]; i++) sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+            o[c] = c + 1;
+        } }""", 16, 16, found)
+    assert found[:3].tolist() == [1, 2, 3]
+
+
+def shaders_are_tried() -> None:
+    """In a process of its own, with the same results."""
+    device = cm.device("vulkan:0", options=cm.VulkanOptions(tries_shaders=True))
+    found = np.zeros(16, np.int32)
+    kernel = cm.build("kernel void k(global int *p) { p[get_global_id(0)] = 9; }", device=device).kernel("k")
+    cm.Queue(device).enqueue(kernel, 16, 16, found).wait()
+    assert (found == 9).all()
 
 
 def memory_of_others() -> None:

@@ -138,6 +138,29 @@ os.wait()
     assert "before this process was forked" in on_vulkan.run("-c", source).stdout
 
 
+CRASHES = 2180
+"""The random kernel at whose shader lavapipe 26.2's compiler crashes."""
+
+
+def test_a_shader_that_the_driver_does_not_survive() -> None:
+    source = f"""
+import coopmat as cm
+from tests.kit.fuzz import vulkan_child
+made = vulkan_child.source({CRASHES})
+device = cm.device("vulkan:0", options=cm.VulkanOptions(tries_shaders=True))
+kernel = cm.build(made.program, ("-w",), device).kernel("k")
+try:
+    cm.Queue(device).enqueue(kernel, *made.sizes, *made.arguments()).wait()
+    print("it runs")
+except cm.Error as error:
+    print(error)
+"""
+    child = on_vulkan.run("-c", source)
+    assert child.returncode == 0, child.stderr
+    assert child.stdout == "it runs\n" or "does not survive the shader: the process that tried it was ended by SIG" in \
+        child.stdout
+
+
 # --------------------------------------------------------------------------- GPUs that are not here
 
 COMPILED = """

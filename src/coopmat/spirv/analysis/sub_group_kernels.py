@@ -14,11 +14,14 @@ _BUILT_INS = frozenset(one for one in BuiltIn if "Subgroup" in one.name)
 
 
 def uses_sub_groups(module: Module, kernel: str) -> bool:
-    """Whether a kernel, or a function that it calls, has matrices or functions of sub-groups, or asks for numbers and
-    sizes of them; or whether it requires a size of sub-groups."""
+    """Whether a kernel notices sub-groups, or requires a size of them."""
     signature = module.kernel_signatures.get(kernel)
-    if signature is not None and signature.sub_group_size is not None:
-        return True
+    return (signature is not None and signature.sub_group_size is not None) or notices_sub_groups(module, kernel)
+
+
+def notices_sub_groups(module: Module, kernel: str) -> bool:
+    """Whether a kernel, or a function that it calls, has matrices or functions of sub-groups, or asks for numbers and
+    sizes of them. To one that does not, the size of sub-groups makes no difference, even if it requires one."""
     variables = [row.words[0] for row in module.of_opcode(Op.Decorate)
                  if row.words[1] == Decoration.BuiltIn and row.words[2] in _BUILT_INS]
     if not variables and not any(isinstance(one, Capability) and _is_of_groups(one) for one in module.capabilities):

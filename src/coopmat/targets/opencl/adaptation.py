@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -10,7 +10,7 @@ from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.device_support import not_supported, unsupported_sub_group_sizes
 from coopmat.spirv.analysis.places import reachable_instructions
-from coopmat.spirv.analysis.sub_group_kernels import uses_sub_groups
+from coopmat.spirv.analysis.sub_group_kernels import notices_sub_groups, uses_sub_groups
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import ExecutionMode, Op, StorageClass
 from coopmat.spirv.module import Module
@@ -58,6 +58,9 @@ class Adapted:
 
 def adapt(module: Module, description: DeviceDescription, support: Support, options: OpenCLOptions) -> Adapted:
     """The module for a driver. Raises KernelNotSupported for what can neither be taken nor replaced."""
+    module = _without_sizes(module, [name for name, signature in module.kernel_signatures.items()
+                                     if signature.sub_group_size not in (None, *support.sub_group_sizes)
+                                     and not notices_sub_groups(module, name)])
     grouped = [name for name in module.kernel_signatures if uses_sub_groups(module, name)]
     if grouped and not support.sub_group_sizes:
         raise KernelNotSupported(f"the driver {support.device} has no sub-groups, which kernel '{grouped[0]}' uses: "
@@ -134,7 +137,7 @@ def _finished(module: Module, support: Support, notes: list[str], whole: frozens
     """The module with what the driver takes in the place of bf16 numbers, and with declarations that it takes."""
     module = bfloat16.replaced(module, support.device)
     if not support.requires_sizes:
-        module = _without_sizes(module)
+        module = _without_sizes(module, list(module.kernel_signatures))
     without = barriers.without_barriers(module)
     if without is not module and not support.barrier_verdict.works and support.order_verdict.works:
         module = without
@@ -175,10 +178,13 @@ def _with_sizes(module: Module, kernels: list[str], size: int, notes: list[str])
     return editor.finish()
 
 
-def _without_sizes(module: Module) -> Module:
-    """The module whose kernels require no size, for a driver that takes no such requirement and has only that one."""
+def _without_sizes(module: Module, kernels: Sequence[str]) -> Module:
+    """The module some of whose kernels require no size: for a driver that takes no such requirement and has only that
+    one, and of kernels to which it makes no difference."""
     editor = Editor(module)
-    kept = [row for row in editor.head if row.opcode != Op.ExecutionMode or row.words[1] != ExecutionMode.SubgroupSize]
+    functions = {entry.function_id for entry in module.entry_points if entry.name in kernels}
+    kept = [row for row in editor.head if row.opcode != Op.ExecutionMode or row.words[1] != ExecutionMode.SubgroupSize
+            or row.words[0] not in functions]
     if len(kept) == len(editor.head):
         return module
     editor.head = kept

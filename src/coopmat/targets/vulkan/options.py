@@ -16,6 +16,8 @@ class VulkanOptions:
 
     ``probes``: matrices of a driver are used when a small product has been right, in a process of its own; False
     believes the driver's table.
+    ``tries_shaders``: a shader that is not in the cache is compiled in a process of its own first, so that a driver
+    that does not survive it is an error; shaders with descriptors are not.
     ``validation``: Khronos's validation layer looks at everything, and what it finds is an error. It must be installed.
     ``timeout``: the seconds that a launch may take; a LaunchError says that it took longer, and the device cannot be
     used any more in the process. None: as long as the system allows.
@@ -25,12 +27,13 @@ class VulkanOptions:
     """
 
     probes: bool = True
+    tries_shaders: bool = False
     validation: bool = False
     timeout: float | None = None
     printf_limit: int = DEFAULT_PRINTF_LIMIT
 
     def __post_init__(self) -> None:
-        for name in ("probes", "validation"):
+        for name in ("probes", "tries_shaders", "validation"):
             self._expect(name, isinstance(getattr(self, name), bool | np.bool_), "True or False")
         limit, seconds = self.printf_limit, self.timeout
         self._expect("printf_limit", isinstance(limit, int | np.integer) and not isinstance(limit, bool) and limit >= 0,

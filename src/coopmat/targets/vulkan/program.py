@@ -14,6 +14,7 @@ from coopmat.devices import Combination
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.analysis.places import reachable_instructions
+from coopmat.spirv.analysis.sub_group_kernels import notices_sub_groups
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
@@ -116,12 +117,15 @@ class VulkanProgram:
     # --- shaders ----------------------------------------------------------------------
 
     def sub_group_size(self, signature: KernelSignature) -> int:
-        """Of a kernel. KernelNotSupported if the device does not have the one that it requires."""
+        """Of a kernel. KernelNotSupported if the device does not have the one that it requires, and needs."""
         sizes = self.context.facts.sub_group_sizes
         size = signature.sub_group_size or sizes[0]
         if size not in sizes:
+            if not notices_sub_groups(self.module, signature.name):
+                return sizes[0]
+            has = " or ".join(map(str, sizes))
             raise KernelNotSupported(f"kernel '{signature.name}' requires sub-groups of {size}; {self.context.name} "
-                                     f"has {', '.join(map(str, sizes))}")
+                                     f"has {has}: let it require {has}, or none, and launch it in such sub-groups")
         return size
 
     def target(self, signature: KernelSignature, work_group: Size | None = None) -> VulkanTarget:
@@ -133,7 +137,8 @@ class VulkanProgram:
             memory -= limits.get("cooperativeMatrixWorkgroupScopeReservedSharedMemory", 0)
             work_groups = self.matrices.usable_by_work_groups(self.module, prod(work_group), size)
         return VulkanTarget(facts.features, size, limits["maxPushConstantsSize"], memory,
-                            self.matrices.usable(self.module, size), work_group, work_groups)
+                            self.matrices.usable(self.module, size), work_group, work_groups,
+                            in_step=facts.kind == "CPU")
 
     def shader(self, name: str, local_size: Size | None = None) -> Shader:
         """A kernel as a shader for launches in work-groups of a size (None: that which it requires); made once, and

@@ -105,7 +105,8 @@ def test_contraction_may_be_forbidden() -> None:
 
 
 def test_another_sub_group_size_than_required() -> None:
-    module = built("__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *x) { x[0] = 1; }")
+    module = built("__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *x) { "
+                   "*x = get_sub_group_size(); }")
     with pytest.raises(cm.KernelNotSupported, match="requires sub-groups of 16"):
         to_vulkan(module, "k", VulkanTarget.of_everything(8))
 

@@ -28,7 +28,8 @@ class VulkanTarget:
     ``sub_group_size``: of the pipeline. ``push_constant_bytes``: maxPushConstantsSize. ``local_memory_bytes``:
     maxComputeSharedMemorySize. ``combinations``: the matrices of sub-group scope; None where every one is taken.
     ``work_group``: the size of work-groups, known where the kernel has matrices of work-groups; ``work_groups``: the
-    driver's for such work-groups.
+    driver's for such work-groups. ``in_step``: the work-items of a sub-group are never apart, as on a CPU, where it is
+    a vector: barriers of sub-groups order memory only.
     """
 
     features: frozenset[str]
@@ -38,6 +39,7 @@ class VulkanTarget:
     combinations: tuple[Combination, ...] | None = None
     work_group: tuple[int, int, int] | None = None
     work_groups: tuple[Combination, ...] = ()
+    in_step: bool = False
 
     @classmethod
     def of_everything(cls, sub_group_size: int = 32) -> VulkanTarget:

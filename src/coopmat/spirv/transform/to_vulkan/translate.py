@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from coopmat.diagnostics import KernelNotSupported
+from coopmat.spirv.analysis.sub_group_kernels import notices_sub_groups
 from coopmat.spirv.analysis.types import PointerType, Type
 from coopmat.spirv.grammar import (
     BuiltIn,
@@ -137,11 +138,11 @@ class _Shader:
         return self._finished(with_exact_sums(out.finish()))
 
     def _check_sub_group(self) -> None:
-        """A kernel that requires another sub-group size is not for this pipeline."""
+        """A kernel that requires another sub-group size is not for this pipeline, if that makes a difference to it."""
         t = self.t
         modes = dict(t.module.execution_modes(t.function.id))
         required = modes.get(ExecutionMode.SubgroupSize, (t.target.sub_group_size,))[0]
-        if required != t.target.sub_group_size:
+        if required != t.target.sub_group_size and notices_sub_groups(t.module, t.kernel):
             raise KernelNotSupported(f"kernel '{t.kernel}' requires sub-groups of {required}; the shader would run in "
                                      f"sub-groups of {t.target.sub_group_size}", t.kernel)
 

@@ -94,7 +94,7 @@ class Context:
     """A logical device. facts: what is known of it. lost: why it cannot be used any more; None if it can."""
 
     def __init__(self, facts: DeviceFacts, number: int, validates: bool) -> None:
-        self.facts, self.name = facts, f"vulkan:{number}"
+        self.facts, self.number, self.name = facts, number, f"vulkan:{number}"
         self._made_by = number, validates
         self.lost: str | None = None
         self.lock = threading.RLock()

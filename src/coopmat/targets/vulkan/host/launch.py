@@ -220,8 +220,9 @@ class Plan:
         full = (size is not None and "computeFullSubgroups" in features
                 and self.geometry.local_size[0] % size == 0)
         spirv = shader.tame_spirv if is_tame else shader.spirv
-        return Pipeline(self.context, self.signature.name, spirv, shader.entry_point, values, self._pushed_bytes(),
-                        size if has_choice else None, full, self._cache, self._set_layouts())
+        form = (self.signature.name, spirv, shader.entry_point, values, self._pushed_bytes(),
+                size if has_choice else None, full)
+        return Pipeline(self.context, *form, self._cache, self._set_layouts(), is_tried=self.options.tries_shaders)
 
     def _pushed_bytes(self) -> int:
         return 8 if self.shader.block_in_memory else -(-self.shader.block_size // 4) * 4

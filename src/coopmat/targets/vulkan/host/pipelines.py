@@ -13,31 +13,37 @@ from coopmat.support.cache import Cache, key
 from coopmat.targets.vulkan.api import constants as vk
 from coopmat.targets.vulkan.api.structures import array, make
 from coopmat.targets.vulkan.host.context import Context
+from coopmat.targets.vulkan.host.trial import Trial, survives
 
 
 class Pipeline:
     """A shader with values of its specialisation constants. sub_group_size: None where the driver chooses. full:
     whether the driver must make whole sub-groups of work-groups. pushed: bytes of the push constants. sets: the
-    layouts of the descriptor sets.
+    layouts of the descriptor sets. is_tried: whether a process of its own makes it first, if the
+    cache does not have it.
 
     Raises Error, with the kernel's name, if the driver refuses the shader.
     """
 
     def __init__(self, context: Context, kernel: str, spirv: bytes, entry_point: str, values: Mapping[int, int],
-                 pushed: int, sub_group_size: int | None, full: bool, cache: Cache, sets: Sequence[int] = ()) -> None:
+                 pushed: int, sub_group_size: int | None, full: bool, cache: Cache, sets: Sequence[int] = (), *,
+                 is_tried: bool = False) -> None:
         self.context = context
         self.handle = self.layout = 0
         context.use()
         commands, device = context.commands, context.device
         name = key("pipeline of Vulkan", context.facts.identity, spirv, entry_point, repr(sorted(values.items())),
                    repr((pushed, sub_group_size, full)))
+        saved = cache.get(name)
+        if is_tried and saved is None and not sets:
+            survives(Trial(context.number, kernel, spirv, entry_point, tuple(values.items()), pushed, sub_group_size,
+                           full), context.facts.driver or context.name)
         module = store = 0
         try:
             with context.noting(f"kernel '{kernel}'"):
                 module = commands.handle("CreateShaderModule", device, ctypes.byref(
                     make("ShaderModuleCreateInfo", codeSize=len(spirv), pCode=spirv)))
                 self.layout = commands.handle("CreatePipelineLayout", device, ctypes.byref(_layout(pushed, sets)))
-                saved = cache.get(name)
                 store = self._store(saved)
                 self._make(_stage(module, entry_point, values, sub_group_size, full), store)
                 if saved is None:

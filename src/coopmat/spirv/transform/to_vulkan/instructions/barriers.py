@@ -58,13 +58,21 @@ def _classes(before: int) -> int:
 
 def _control(t: Translation, row: Instruction) -> None:
     execution, memory, order = row.words
+    if t.target.in_step and t.integer_of(execution) == Scope.Subgroup:
+        # Lavapipe ends a work-group when a sub-group has ended that has met fewer barriers than another one.
+        _ordered(t, memory, order)
+        return
     t.writer.out.emit(Op.ControlBarrier, scope(t, execution), scope(t, memory), semantics(t, order))
 
 
 def _memory(t: Translation, row: Instruction) -> None:
-    order = semantics(t, row.words[1])
+    _ordered(t, *row.words)
+
+
+def _ordered(t: Translation, memory: int, before: int) -> None:
+    order = semantics(t, before)
     if t.writer.known(order):
-        t.writer.out.emit(Op.MemoryBarrier, scope(t, row.words[0]), order)
+        t.writer.out.emit(Op.MemoryBarrier, scope(t, memory), order)
 
 
 def _arrive(t: Translation, row: Instruction) -> None:
