@@ -157,6 +157,7 @@ def error(fit: Fit, found: list[float] | tuple[list[float], list[float]]) -> mpf
 
 LOW, HIGH = float(mp.sqrt(0.5)) - 1 - 1e-4, float(mp.sqrt(2)) - 1 + 1e-4  # of a fraction, less 1
 HALF_LN2 = float(mp.log(2)) / 2 + 1e-4
+FEW = 1 / 32 + 1e-5  # half of a table's step
 RIGHT = 1.62  # half of pi, and what the number of half turns may be off
 
 
@@ -195,6 +196,12 @@ def power_minus_one(base: mpf) -> Function:
     return lambda x: mp.expm1(x * mp.log(base))
 
 
+def power_less_one(base: mpf, terms: int = 3) -> Fit:
+    """A fit of x p(x), to which 1 is added, for exponents of 2 up to half of a table's step."""
+    most, function = FEW / mp.log(base, 2), power_minus_one(base)
+    return Fit(lambda x: function(x) / x, lambda x: base**x / abs(x), -most, most, terms)
+
+
 def tail_of_logarithm(f: mpf) -> mpf:
     """log(1 + f) without f - f²/2, divided by f³."""
     return (mp.log1p(f) - f + f * f / 2) / f**3
@@ -214,12 +221,14 @@ def rational_odd(function: Function, high: float, terms: int, below: int) -> Fit
 
 FITS: dict[str, dict[str, Fit]] = {
     "SINGLE": {
+        "EXP": power_less_one(mp.e),
+        "EXP2": power_less_one(mpf(2)),
+        "EXP10": power_less_one(mpf(10)),
         "EXPM1": quotient(mp.expm1, -HALF_LN2, HALF_LN2, 6, (1.0,)),
         "EXP2M1": quotient(power_minus_one(2), -0.5001, 0.5001, 6),
-        "EXP10M1": quotient(power_minus_one(10), -0.1507, 0.1507, 6),
-        "LOG": quotient(mp.log1p, LOW, HIGH, 10, (1.0, -0.5)),
-        "LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), LOW, HIGH, 10),
-        "LOG10": quotient(lambda f: mp.log1p(f) / mp.log(10), LOW, HIGH, 10),
+        "LOG": quotient(mp.log1p, -FEW, 2 * FEW, 5),
+        "LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), -FEW, 2 * FEW, 5),
+        "LOG10": quotient(lambda f: mp.log1p(f) / mp.log(10), -FEW, 2 * FEW, 5),
         "LOG_TAIL": Fit(tail_of_logarithm, lambda f: abs(mp.log1p(f) / f**3), LOW, HIGH, 10),
         "SIN": by_odd(mp.sin, RIGHT, 5),
         "TAN": by_odd(mp.tan, RIGHT / 2, 6),
@@ -228,8 +237,8 @@ FITS: dict[str, dict[str, Fit]] = {
         "SINH": by_odd(mp.sinh, HALF_LN2, 2),
         "COSH": by_even(mp.cosh, HALF_LN2, 3),
         "ERF": rational_odd(mp.erf, 3.93, 6, 5),
-        "NATIVE_EXP2": Fit(lambda x: mp.mpf(2)**x, lambda x: mp.mpf(2)**x, -0.5001, 0.5001, 5, (1.0,)),
-        "NATIVE_LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), LOW, HIGH, 7),
+        "NATIVE_EXP2": power_less_one(mpf(2), 2),
+        "NATIVE_LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), -FEW, 2 * FEW, 3),
         "NATIVE_SIN": by_odd(mp.sin, RIGHT, 3),
     },
     "DOUBLE": {
@@ -252,6 +261,51 @@ CONSTANTS: dict[str, tuple[mpf, int]] = {
     "LOG2_10": (mp.log(10, 2), 1), "PI": (mp.pi, 3), "INVERSE_PI": (1 / mp.pi, 1),
 }
 """Constants, and as the sum of how many numbers of a type they are given, the largest first."""
+
+# ---------------------------------------------------------------------------- the tables
+
+ENTRIES = 16  # of a table
+CANDIDATES = 1 << 12  # floats near a reciprocal, of which one is chosen
+
+
+def powers_of_two() -> list[float]:
+    """Of the multiples of 1/16 below 1."""
+    return [rounded(mpf(2) ** (mpf(place) / ENTRIES), "f") for place in range(ENTRIES)]
+
+
+def offsets_of(inverse: float, base: mpf, place: int) -> tuple[float, float]:
+    """The number of a table that stands for less a logarithm, and its error. Above 3/2, where the logarithm of 1/2 will
+    be added first, it makes up for what that one is rounded."""
+    two = mp.log(2, base)
+    more = rounded(two, "f") - two if place >= ENTRIES // 2 else 0
+    wanted = more - mp.log(mpf(inverse), base)
+    found = rounded(wanted, "f")
+    return found, abs(found - wanted)
+
+
+def logarithms() -> dict[str, list[float]]:
+    """For each sixteenth from 1 to 2 a number near its reciprocal, and less its logarithms to three bases: a number
+    whose logarithms are nearly floats."""
+    bases = {"LOG_OFFSET": mp.e, "LOG2_OFFSET": mpf(2), "LOG10_OFFSET": mpf(10)}
+    found: dict[str, list[float]] = {"INVERSE": [], **{name: [] for name in bases}}
+    for place in range(ENTRIES):
+        middle = rounded(1 / (1 + (place + mpf(1) / 2) / ENTRIES), "f")
+        exact = {0: [1.0], ENTRIES - 1: [0.5]}.get(place)
+        step = 2.0**-24
+        candidates = exact or [middle + step * (i - CANDIDATES // 2) for i in range(CANDIDATES)]
+        mp.prec = 80
+        best = min(candidates, key=lambda one: max(offsets_of(one, base, place)[1] for base in bases.values()))
+        mp.dps = 50
+        found["INVERSE"].append(best)
+        for name, base in bases.items():
+            found[name].append(offsets_of(best, base, place)[0])
+    return found
+
+
+def tables() -> dict[str, list[float]]:
+    """What floats are looked up in, by names."""
+    return {"POWERS_OF_TWO": powers_of_two(), **logarithms()}
+
 
 # -------------------------------------------------------------------------------- output
 
@@ -291,6 +345,7 @@ def module() -> str:
         code = CODES[precision]
         parts.append(f"{precision}: dict[str, tuple[float, ...]] = {{")
         parts += [text_of(name, split(*constant, code)) for name, constant in CONSTANTS.items()]
+        parts += [text_of(*one) for one in tables().items()] if precision == "SINGLE" else []
         for name, fit in fits.items():
             found = rational(fit, code) if fit.below else polynomial(fit, code)
             print(f"{precision} {name}: 2^{float(mp.log(error(fit, found), 2)):.1f}", flush=True)

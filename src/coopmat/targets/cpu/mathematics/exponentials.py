@@ -1,12 +1,12 @@
 """exp, exp2, exp10, expm1, sinh, cosh and tanh of floats and doubles.
 
 x is k log(2) + r, with a whole number k and a small r of which a polynomial makes the power; 2**k goes into the
-exponent. Numbers beyond the range are brought to where the result is infinite or 0 anyway.
+exponent. For exp, exp2 and exp10 of floats k is a multiple of 1/16, and powers of two of these are looked up. Numbers beyond the range are brought to where the result is infinite or 0 anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.parts import (
@@ -16,6 +16,13 @@ from coopmat.targets.cpu.mathematics.parts import (
     nearest,
     polynomial,
     power_of_two,
+)
+from coopmat.targets.cpu.mathematics.vectors import (
+    ENTRIES,
+    has_avx512,
+    less_sixteenths,
+    looked_up,
+    no_larger,
     scaled,
 )
 from coopmat.targets.llvm.terms import Formula, Term
@@ -30,39 +37,70 @@ LIMITS = {
 }
 """Where results are infinite, 0, or what they tend to, when rounded."""
 
-Reduction = Callable[[Term], tuple[Term, Term, Term]]
+SMALL = 0.1  # what is left of a number is less
 
 
 def _reduced(x: Term) -> tuple[Term, Term, Term]:
     """k, a number that holds it in its lowest bits, and r such that x is k log(2) + r."""
     table = OF[x.type]
     k, shifted = nearest(x, table["LOG2_E"][0])
-    high, low = table["LN2"]
-    return k, shifted, fused(k, -low, fused(k, -high, x))
+    return k, shifted, _less(x, k, table["LN2"])
 
 
-def _reduced_2(x: Term) -> tuple[Term, Term, Term]:
-    magic = kind_of(x).magic
-    shifted = x + magic
-    k = shifted - magic
-    return k, shifted, x - k
+def _less(x: Term, k: Term, parts: Sequence[float]) -> Term:
+    """x - k times the sum of two numbers."""
+    high, low = parts
+    return fused(k, -low, fused(k, -high, x))
 
 
-def _reduced_10(x: Term) -> tuple[Term, Term, Term]:
-    table = OF[x.type]
-    k, shifted = nearest(x, table["LOG2_10"][0])
-    high, low = table["LOG10_2"]
-    return k, shifted, fused(k, -low, fused(k, -high, x))
+def power_of_base(k: Term, shifted: Term, r: Term, fit: str) -> Term:
+    """Of floats: 2**k, a multiple of 1/16 that stands in the lowest bits of ``shifted``, times what a polynomial makes
+    of r."""
+    table = OF[r.type]
+    power = looked_up(shifted.bits, table["POWERS_OF_TWO"])
+    return scaled(fused(power, r * polynomial(r, table[fit]), power), k)
 
 
-def _power(name: str, reduction: Reduction, fit: str) -> Formula:
-    """A power of a constant base."""
+def _exp2(x: Term, fit: str = "EXP2") -> Term:
+    if has_avx512(x):  # what is beyond the range is no matter, as long as there is no infinity less another
+        r = less_sixteenths(x)
+        return power_of_base(x - r, x + kind_of(x).magic / ENTRIES, r, fit)
+    x = limited(x, *LIMITS["exp2"][x.type])
+    k, shifted = nearest(x, 1.0, ENTRIES)
+    return power_of_base(k, shifted, x - k, fit)
+
+
+def native_exp2(x: Term) -> Term:
+    """Of floats, by a shorter polynomial."""
+    return _exp2(x, "NATIVE_EXP2")
+
+
+def _power(name: str, factor: str, parts: str, fit: str) -> Formula:
+    """A power of a constant base: ``factor``, its binary logarithm; ``parts``: those of the reciprocal."""
 
     def formula(x: Term) -> Term:
-        k, _, r = reduction(limited(x, *LIMITS[name][x.type]))
-        return scaled(fused(r, polynomial(r, OF[x.type][fit]), 1.0), k)
+        table = OF[x.type]
+        if has_avx512(x):
+            k, shifted = nearest(x, table[factor][0], ENTRIES)
+            return power_of_base(k, shifted, no_larger(_less(x, k, table[parts]), SMALL), fit)
+        x = limited(x, *LIMITS[name][x.type])
+        k, shifted = nearest(x, table[factor][0], ENTRIES)
+        return power_of_base(k, shifted, _less(x, k, table[parts]), fit)
 
-    return formula
+    return lambda x: formula(x) if x.type == "float" else _wide_power(limited(x, *LIMITS[name][x.type]), name)
+
+
+def _wide_power(x: Term, name: str) -> Term:
+    """Of doubles."""
+    table = OF[x.type]
+    if name == "exp2":
+        k, _ = nearest(x, 1.0)
+        r = x - k
+    else:
+        k, _ = nearest(x, table["LOG2_E" if name == "exp" else "LOG2_10"][0])
+        r = _less(x, k, table["LN2" if name == "exp" else "LOG10_2"])
+    fit = {"exp": "EXPM1", "exp2": "EXP2M1", "exp10": "EXP10M1"}[name]
+    return scaled(fused(r, polynomial(r, table[fit]), 1.0), k)
 
 
 def _minus_one(r: Term) -> Term:
@@ -111,7 +149,8 @@ def tanh(x: Term) -> Term:
 
 
 EXPONENTIALS: dict[str, Formula] = {
-    "exp": _power("exp", _reduced, "EXPM1"), "exp2": _power("exp2", _reduced_2, "EXP2M1"),
-    "exp10": _power("exp10", _reduced_10, "EXP10M1"), "expm1": expm1, "sinh": sinh, "cosh": cosh, "tanh": tanh,
+    "exp": _power("exp", "LOG2_E", "LN2", "EXP"), "exp10": _power("exp10", "LOG2_10", "LOG10_2", "EXP10"),
+    "exp2": lambda x: _exp2(x) if x.type == "float" else _wide_power(limited(x, *LIMITS["exp2"][x.type]), "exp2"),
+    "expm1": expm1, "sinh": sinh, "cosh": cosh, "tanh": tanh,
 }
 """By name, of floats and of doubles."""

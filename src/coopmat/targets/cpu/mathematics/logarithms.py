@@ -1,16 +1,19 @@
 """log, log2, log10, log1p and the inverse hyperbolic functions of floats and doubles.
 
-A number is 2**k (1 + f), with 1 + f from √½ to √2, and its logarithm k log(2) + log(1 + f). What is no positive normal
-number is computed where there is one.
+A double is 2**k (1 + f), with 1 + f from √½ to √2, and its logarithm k log(2) + log(1 + f). A float is 2**k m, with m
+from 1 to 2; a table has numbers c near 1/m, exactly 1 and 1/2 at the ends, so that the logarithm is
+k log(2) - log(c) + log(1 + f) with f = c m - 1. What is no positive normal number is computed where there is one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, polynomial
+from coopmat.targets.cpu.mathematics.vectors import ENTRIES, exponent_and_significand, has_avx512, looked_up
 from coopmat.targets.llvm.terms import Formula, Term, choose
 
 ROOT = {"float": 0x3F3504F3, "double": 0x3FE6A09E667F3BCD}
@@ -29,30 +32,59 @@ def exponent_and_fraction(x: Term) -> tuple[Term, Term, Term]:
     return k, fraction - 1.0, above & ~mask
 
 
+Combination = Callable[[Term, Term], Term]
+"""Of k, and of m of floats, f of doubles."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """The logarithm to a base of floats: names of the coefficients of log(1 + f), of the table of what has been divided
+    by, and of log(2), which is 1 if there is none."""
+
+    fit: str
+    offsets: str
+    two: str = ""
+
+    def __call__(self, k: Term, m: Term) -> Term:
+        """The logarithm of 2**k m."""
+        f, index, _ = fraction(m)
+        return self.of_fraction(k, f, index)
+
+    def of_fraction(self, k: Term, f: Term, index: Term) -> Term:
+        """That of 2**k (1 + f) / c, where c is a table's number."""
+        table = OF[f.type]
+        offset = looked_up(index, table[self.offsets])
+        whole = fused(k, table[self.two][0], offset) if self.two else k + offset
+        return fused(f, polynomial(f, table[self.fit]), whole)
+
+
+NATURAL = Base("LOG", "LOG_OFFSET", "LN2")
+BINARY = Base("LOG2", "LOG2_OFFSET")
+DECIMAL = Base("LOG10", "LOG10_OFFSET", "LOG10_2")
+NATIVE_BINARY = Base("NATIVE_LOG2", "LOG2_OFFSET")
+
+
+def fraction(m: Term) -> tuple[Term, Term, Term]:
+    """c m - 1 of a number from 1 to 2, where it is from -1/32 to 1/16; the index of c in tables; and c."""
+    index = m.bits.right(kind_of(m).fraction - (ENTRIES - 1).bit_length(), signed=False)
+    inverse = looked_up(index, OF[m.type]["INVERSE"])
+    return fused(m, inverse, -1.0), index, inverse
+
+
 def _of_one_and(f: Term) -> Term:
-    """log(1 + f)."""
-    table = OF[f.type]
-    if f.type == "float":
-        return fused(f * f, polynomial(f, table["LOG"][1:]), f)
+    """log(1 + f) of a double."""
     s = f / (f + 2.0)
     z = s * s
-    return f - s * (f - z * polynomial(z, table["LOG_SERIES"]))
-
-
-Combination = Callable[[Term, Term], Term]
+    return f - s * (f - z * polynomial(z, OF[f.type]["LOG_SERIES"]))
 
 
 def _natural(k: Term, f: Term) -> Term:
     high, low = OF[f.type]["LN2"]
-    log = _of_one_and(f)
-    return fused(k, high, log if f.type == "float" else fused(k, low, log))  # the float's error is 2**-28 of it
+    return fused(k, high, fused(k, low, _of_one_and(f)))
 
 
 def _binary(k: Term, f: Term) -> Term:
-    table = OF[f.type]
-    if f.type == "float":
-        return fused(f, polynomial(f, table["LOG2"]), k)
-    high, low = table["LOG2_E"]
+    high, low = OF[f.type]["LOG2_E"]
     log = _of_one_and(f)
     return fused(log, high, k) + log * low
 
@@ -60,8 +92,6 @@ def _binary(k: Term, f: Term) -> Term:
 def _decimal(k: Term, f: Term) -> Term:
     table = OF[f.type]
     high, low = table["LOG10_2"]
-    if f.type == "float":
-        return fused(k, high, fused(k, low, f * polynomial(f, table["LOG10"])))
     log = _of_one_and(f)
     return fused(k, high, fused(log, table["LOG10_E"][0], fused(log, table["LOG10_E"][1], k * low)))
 
@@ -73,16 +103,23 @@ def is_usual(x: Term, unless: int = 0) -> Term:
     return (x.bits - least).compare("ult", (2 * kind.bias - unless) << kind.fraction)
 
 
-def _logarithm(name: str, combine: Combination) -> Formula:
-    def usual(x: Term) -> Term:
-        return combine(*exponent_and_fraction(x)[:2])
+def logarithm(name: str, single: Combination, wide: Combination) -> Formula:
+    """A logarithm; with AVX-512 that of floats is right for all of them."""
+
+    def of(x: Term, lost: Term | float = 0.0) -> Term:
+        if x.type == "float":
+            k, m = exponent_and_significand(x)
+            return single(k - lost, m)
+        k, f, _ = exponent_and_fraction(x)
+        return wide(k - lost, f)
 
     def rare(x: Term) -> Term:
         small = x < 2.0 ** (1 - kind_of(x).bias)
-        k, f, _ = exponent_and_fraction(choose(small, x * 2.0**SUBNORMAL, x))
-        return _special(x, combine(choose(small, k - float(SUBNORMAL), k), f))
+        found = of(choose(small, x * 2.0**SUBNORMAL, x), choose(small, x.constant(SUBNORMAL), 0.0))
+        return _special(x, found)
 
-    return lambda x: guarded(is_usual(x), usual(x), name, rare, x)
+    return lambda x: (
+        of(x) if x.type == "float" and has_avx512(x) else guarded(is_usual(x), of(x), name, rare, x))
 
 
 def _special(x: Term, found: Term) -> Term:
@@ -95,18 +132,24 @@ def log1p(x: Term) -> Term:
     """log(1 + x): what the sum loses is added to the fraction."""
 
     def rare(x: Term) -> Term:
-        large = _natural(*exponent_and_fraction(x)[:2])
         none = choose(x.equals(-1.0), x.constant(-math.inf), math.nan)
-        return choose(x.equals(math.inf), x, choose(x > 0.0, large, none))
+        return choose(x.equals(math.inf), x, choose(x > 0.0, LOGARITHMS["log"](x), none))
 
     return guarded(is_usual(x + 1.0, unless=4), _log1p(x), "log1p", rare, x)
 
 
 def _log1p(x: Term) -> Term:
     kind, total = kind_of(x), x + 1.0
+    lost = x - (total - 1.0)
+    if x.type == "float":
+        exponent = total.bits & ~((1 << kind.fraction) - 1)
+        k, m = exponent_and_significand(total)
+        f, index, inverse = fraction(m)
+        factor = (exponent.constant(2 * kind.bias << kind.fraction) - exponent).cast(x.type) * inverse
+        return NATURAL.of_fraction(k, fused(lost, factor, f), index).with_sign(x)
     k, f, exponent = exponent_and_fraction(total)
-    inverse = (exponent.constant(kind.bias << kind.fraction) - exponent).cast(x.type)
-    return _natural(k, fused(x - (total - 1.0), inverse, f)).with_sign(x)
+    factor = (exponent.constant(kind.bias << kind.fraction) - exponent).cast(x.type)
+    return _natural(k, fused(lost, factor, f)).with_sign(x)
 
 
 def asinh(x: Term) -> Term:
@@ -136,7 +179,8 @@ def atanh(x: Term) -> Term:
 
 
 LOGARITHMS: dict[str, Formula] = {
-    "log": _logarithm("log", _natural), "log2": _logarithm("log2", _binary), "log10": _logarithm("log10", _decimal),
+    "log": logarithm("log", NATURAL, _natural), "log2": logarithm("log2", BINARY, _binary),
+    "log10": logarithm("log10", DECIMAL, _decimal),
     "log1p": log1p, "asinh": asinh, "acosh": acosh, "atanh": atanh,
 }
 """By name, of floats and of doubles."""

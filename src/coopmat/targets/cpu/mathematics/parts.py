@@ -136,9 +136,10 @@ def at_most(x: Term, high: float) -> Term:
     return choose(x > high, high, x)
 
 
-def nearest(x: Term, factor: Term | float) -> tuple[Term, Term]:
-    """The whole number next to a product, and a number that holds it in its lowest bits."""
-    magic = kind_of(x).magic
+def nearest(x: Term, factor: Term | float, steps: int = 1) -> tuple[Term, Term]:
+    """The whole number next to a product, and a number that holds it in its lowest bits; ``steps``: the multiple of one
+    of so many, a power of two, and how often in the lowest bits."""
+    magic = kind_of(x).magic / steps
     shifted = fused(x, factor, magic)
     return shifted - magic, shifted
 
@@ -147,45 +148,3 @@ def power_of_two(shifted: Term, above: int = 0) -> Term:
     """2 to the power of the whole number in the lowest bits, plus ``above``; normal numbers only."""
     kind = kind_of(shifted)
     return ((shifted.bits << kind.fraction) + ((kind.bias + above) << kind.fraction)).cast(kind.name)
-
-
-def scaled(x: Term, exponent: Term) -> Term:
-    """x times 2 to the power of a whole number, rounded once: ``exponent`` may lead out of the range of the type, twice
-    as far as it goes."""
-    emitter = x.emitter
-    assert isinstance(emitter, Emitter)
-    width, letter = {"float": (16, "ps"), "double": (8, "pd")}[x.type]
-    size = emitter.size
-    if "avx512f" not in emitter.machine.features or size % width or x.number.is_single or exponent.number.is_single:
-        return _scaled_twice(x, exponent)
-    vector, whole, writer = f"<{width} x {x.type}>", emitter.vector(x.type), emitter.writer
-    parts = []
-    for start in range(0, size, width):
-        given = [_part(writer, whole, emitter.lanes(one.number), start, width, size) for one in (x, exponent)]
-        parts.append(writer.call(vector, f"llvm.x86.avx512.mask.scalef.{letter}.512", [
-            (vector, given[0]), (vector, given[1]), (vector, "zeroinitializer"), (f"i{width}", "-1"), ("i32", "4")]))
-    while len(parts) > 1:
-        count = size // len(parts)
-        order = ", ".join(f"i32 {lane}" for lane in range(2 * count))
-        parts = [writer.let(f"shufflevector <{count} x {x.type}> {a}, <{count} x {x.type}> {b}, "
-                            f"<{2 * count} x i32> <{order}>") for a, b in zip(parts[::2], parts[1::2], strict=True)]
-    return Term(emitter, Number(x.type, lanes=parts[0]))
-
-
-def _part(writer: Writer, whole: str, text: str, start: int, width: int, size: int) -> str:
-    """So many elements of a vector."""
-    if width == size:
-        return text
-    order = ", ".join(f"i32 {lane}" for lane in range(start, start + width))
-    return writer.let(f"shufflevector {whole} {text}, {whole} poison, <{width} x i32> <{order}>")
-
-
-def _scaled_twice(x: Term, exponent: Term) -> Term:
-    """By two factors, of which the first one is exact where the result is no normal number."""
-    kind = kind_of(x)
-    whole = (exponent + kind.magic).bits
-    whole = whole - whole.constant(kind.magic_bits)
-    half = whole.right(1, signed=True)
-    for part in (half, whole - half):
-        x = x * ((part + kind.bias) << kind.fraction).cast(kind.name)
-    return x

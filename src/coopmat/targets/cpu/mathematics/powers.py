@@ -7,7 +7,8 @@ import math
 from coopmat.targets.cpu.mathematics.circular import in_library
 from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS, ROOT, is_usual
-from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, limited, polynomial, scaled
+from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, limited, polynomial
+from coopmat.targets.cpu.mathematics.vectors import scaled
 from coopmat.targets.llvm.terms import Formula, Term, choose
 
 LARGE_POWER = 1e30  # beyond it the product with a logarithm may overflow
