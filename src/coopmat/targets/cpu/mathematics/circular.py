@@ -30,9 +30,9 @@ def less(x: Term, k: Term, factor: float = 1.0, parts: int = 3) -> Term:
 
 
 def _sine(r: Term) -> Term:
-    """sin(r) for at most half of pi; by the magnitude, so that it is never above 1 and a zero keeps its sign."""
-    a, z = r.magnitude, r * r
-    return fused(a * z, polynomial(z, OF[r.type]["SIN"]), a).with_sign(r)
+    """sin(r) for at most half of pi; a zero keeps its sign."""
+    z = r * r
+    return fused(r * z, polynomial(z, OF[r.type]["SIN"]), r)
 
 
 def signed(found: Term, shifted: Term) -> Term:

@@ -16,6 +16,7 @@ from coopmat.targets.cpu.mathematics.parts import (
     nearest,
     polynomial,
     power_of_two,
+    quotient,
 )
 from coopmat.targets.cpu.mathematics.vectors import (
     ENTRIES,
@@ -27,13 +28,14 @@ from coopmat.targets.cpu.mathematics.vectors import (
 )
 from coopmat.targets.llvm.terms import Formula, Term
 
+TANH_IS_ONE = 9.1
 LIMITS = {
     "exp": {"float": (-104.5, 89.0), "double": (-746.0, 710.0)},
     "exp2": {"float": (-151.0, 129.0), "double": (-1076.0, 1025.0)},
     "exp10": {"float": (-45.5, 38.6), "double": (-324.5, 308.6)},
     "expm1": {"float": (-18.0, 89.0), "double": (-38.0, 710.0)},
     "sinh": {"float": (0.0, 89.5), "double": (0.0, 710.6)},
-    "tanh": {"float": (-10.0, 10.0), "double": (-20.0, 20.0)},
+    "tanh": {"float": (-TANH_IS_ONE, TANH_IS_ONE), "double": (-20.0, 20.0)},
 }
 """Where results are infinite, 0, or what they tend to, when rounded."""
 
@@ -142,8 +144,10 @@ def cosh(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    """(exp(2 x) - 1) / (exp(2 x) + 1)."""
+    """A quotient of polynomials; of doubles (exp(2 x) - 1) / (exp(2 x) + 1)."""
     x = limited(x, *LIMITS["tanh"][x.type])
+    if x.type == "float":
+        return limited(quotient(x, "TANH"), -1.0, 1.0)
     found = expm1(x + x)
     return found / (found + 2.0)
 
