@@ -155,7 +155,6 @@ def error(fit: Fit, found: list[float] | tuple[list[float], list[float]]) -> mpf
 
 # ----------------------------------------------------------------------------- the table
 
-LOW, HIGH = float(mp.sqrt(0.5)) - 1 - 1e-4, float(mp.sqrt(2)) - 1 + 1e-4  # of a fraction, less 1
 HALF_LN2 = float(mp.log(2)) / 2 + 1e-4
 FEW = 1 / 32 + 1e-5  # half of a table's step
 RIGHT = 1.62  # half of pi, and what the number of half turns may be off
@@ -203,8 +202,8 @@ def power_less_one(base: mpf, terms: int = 3) -> Fit:
 
 
 def tail_of_logarithm(f: mpf) -> mpf:
-    """log(1 + f) without f - f²/2, divided by f³."""
-    return (mp.log1p(f) - f + f * f / 2) / f**3
+    """The binary logarithm of 1 + f without f / log(2), divided by f²."""
+    return (mp.log1p(f) - f) / mp.log(2) / f**2
 
 
 def of_quotient(z: mpf) -> mpf:
@@ -229,7 +228,7 @@ FITS: dict[str, dict[str, Fit]] = {
         "LOG": quotient(mp.log1p, -FEW, 2 * FEW, 5),
         "LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), -FEW, 2 * FEW, 5),
         "LOG10": quotient(lambda f: mp.log1p(f) / mp.log(10), -FEW, 2 * FEW, 5),
-        "LOG_TAIL": Fit(tail_of_logarithm, lambda f: abs(mp.log1p(f) / f**3), LOW, HIGH, 10),
+        "LOG2_TAIL": Fit(tail_of_logarithm, lambda f: abs(mp.log1p(f) / f**2), -0.0372, 2 * FEW, 4),
         "SIN": by_odd(mp.sin, RIGHT, 5),
         "TAN": by_odd(mp.tan, RIGHT / 2, 6),
         "ATAN": by_odd(mp.atan, 1.0, 8),
@@ -303,9 +302,24 @@ def logarithms() -> dict[str, list[float]]:
     return found
 
 
+def short_logarithms() -> dict[str, list[float]]:
+    """The same for pow: multiples of 1/32, whose products with a float are within 1/16 of 1, and exact less 1; and less
+    their binary logarithms, as a number with 15 bits after the point and the rest."""
+    found: dict[str, list[float]] = {"SHORT_INVERSE": [], "SHORT_LOG2_HIGH": [], "SHORT_LOG2_LOW": []}
+    for place in range(ENTRIES):
+        low, high = 1 + mpf(place) / ENTRIES, 1 + mpf(place + 1) / ENTRIES
+        best = min((i / 32 for i in range(16, 33)), key=lambda one: max(abs(low * one - 1), abs(high * one - 1)))
+        best = {0: 1.0, ENTRIES - 1: 0.5}.get(place, best)
+        logarithm = -mp.log(mpf(best), 2)
+        first = float(mp.nint(logarithm * 2**15)) / 2**15
+        for name, one in zip(found, (best, first, rounded(logarithm - first, "f")), strict=True):
+            found[name].append(one)
+    return found
+
+
 def tables() -> dict[str, list[float]]:
     """What floats are looked up in, by names."""
-    return {"POWERS_OF_TWO": powers_of_two(), **logarithms()}
+    return {"POWERS_OF_TWO": powers_of_two(), **logarithms(), **short_logarithms()}
 
 
 # -------------------------------------------------------------------------------- output

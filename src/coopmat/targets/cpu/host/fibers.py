@@ -172,7 +172,7 @@ def run_function(waits: bool, fast: int | None = None) -> str:
     follow each other, instead. Where there is one row, a work-group's place is its number.
     """
     return f"""
-define void @run(ptr %launch, ptr %arguments, ptr %scratch) nounwind {{
+define void @run(ptr noalias %launch, ptr noalias %arguments, ptr %scratch) nounwind {{
 entry:
 {load_word("nx", Field.GROUPS)}
 {load_word("ny", Field.GROUPS + 1)}

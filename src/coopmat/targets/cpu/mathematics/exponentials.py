@@ -1,7 +1,8 @@
 """exp, exp2, exp10, expm1, sinh, cosh and tanh of floats and doubles.
 
 x is k log(2) + r, with a whole number k and a small r of which a polynomial makes the power; 2**k goes into the
-exponent. For exp, exp2 and exp10 of floats k is a multiple of 1/16, and powers of two of these are looked up. Numbers beyond the range are brought to where the result is infinite or 0 anyway.
+exponent. For exp, exp2 and exp10 of floats k is a multiple of 1/16, and powers of two of these are looked up. Numbers
+beyond the range are brought to where the result is infinite or 0 anyway; with AVX-512 what is left of them is.
 """
 
 from __future__ import annotations
@@ -70,6 +71,16 @@ def _exp2(x: Term, fit: str = "EXP2") -> Term:
     x = limited(x, *LIMITS["exp2"][x.type])
     k, shifted = nearest(x, 1.0, ENTRIES)
     return power_of_base(k, shifted, x - k, fit)
+
+
+def power_of_sum(x: Term, rest: Term) -> Term:
+    """2 to the power of the sum of two floats, of which the second one is small or does not matter."""
+    if has_avx512(x, rest):
+        r = less_sixteenths(x)
+        return power_of_base(x - r, x + kind_of(x).magic / ENTRIES, no_larger(r + rest, SMALL), "EXP2")
+    x = limited(x, *LIMITS["exp2"][x.type])
+    k, shifted = nearest(x, 1.0, ENTRIES)
+    return power_of_base(k, shifted, (x - k) + limited(rest, -SMALL, SMALL), "EXP2")
 
 
 def native_exp2(x: Term) -> Term:

@@ -16,19 +16,19 @@ from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, polyn
 from coopmat.targets.cpu.mathematics.vectors import ENTRIES, exponent_and_significand, has_avx512, looked_up
 from coopmat.targets.llvm.terms import Formula, Term, choose
 
-ROOT = {"float": 0x3F3504F3, "double": 0x3FE6A09E667F3BCD}
-"""The bits of √½."""
+ROOT = 0x3FE6A09E667F3BCD
+"""The bits of √½ as a double."""
 SUBNORMAL = 64  # by which power of two subnormal numbers are made normal ones
 LARGE = {"float": 1e9, "double": 1e17}  # whose squares are far greater than 1
 
 
 def exponent_and_fraction(x: Term) -> tuple[Term, Term, Term]:
-    """k, f and the exponent's bits of a positive normal number."""
+    """k, f and the exponent's bits of a positive normal double."""
     kind = kind_of(x)
-    above = x.bits - ROOT[x.type]
+    above = x.bits - ROOT
     k = above.right(kind.fraction, signed=True).of_integer(x.type)
     mask = (1 << kind.fraction) - 1
-    fraction = ((above & mask) + ROOT[x.type]).cast(x.type)
+    fraction = ((above & mask) + ROOT).cast(x.type)
     return k, fraction - 1.0, above & ~mask
 
 
@@ -64,9 +64,14 @@ DECIMAL = Base("LOG10", "LOG10_OFFSET", "LOG10_2")
 NATIVE_BINARY = Base("NATIVE_LOG2", "LOG2_OFFSET")
 
 
+def table_index(m: Term) -> Term:
+    """The place in tables, in the lowest bits, of a number from 1 to 2."""
+    return m.bits.right(kind_of(m).fraction - (ENTRIES - 1).bit_length(), signed=False)
+
+
 def fraction(m: Term) -> tuple[Term, Term, Term]:
     """c m - 1 of a number from 1 to 2, where it is from -1/32 to 1/16; the index of c in tables; and c."""
-    index = m.bits.right(kind_of(m).fraction - (ENTRIES - 1).bit_length(), signed=False)
+    index = table_index(m)
     inverse = looked_up(index, OF[m.type]["INVERSE"])
     return fused(m, inverse, -1.0), index, inverse
 

@@ -1,5 +1,5 @@
-"""The ``native_`` functions of floats: shorter polynomials, errors of 2**-18 or so, and sines only of numbers up to some
-thousands.
+"""The ``native_`` functions of floats: shorter polynomials, errors of 2**-17 or so, and sines only of numbers up to
+some thousands.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ import math
 
 from coopmat.targets.cpu.mathematics.circular import less, signed
 from coopmat.targets.cpu.mathematics.coefficients import OF
-from coopmat.targets.cpu.mathematics.logarithms import NATIVE_BINARY, logarithm
 from coopmat.targets.cpu.mathematics.exponentials import native_exp2
+from coopmat.targets.cpu.mathematics.logarithms import NATIVE_BINARY, logarithm
 from coopmat.targets.cpu.mathematics.parts import fused, kind_of, nearest, polynomial
 from coopmat.targets.llvm.terms import Formula, Term
 
@@ -35,7 +35,8 @@ def _cos(x: Term) -> Term:
 
 
 NATIVE: dict[str, Formula] = {
-    "exp2": native_exp2, "exp": lambda x: native_exp2(x * math.log2(math.e)), "exp10": lambda x: native_exp2(x * math.log2(10.0)),
+    "exp2": native_exp2, "exp": lambda x: native_exp2(x * math.log2(math.e)),
+    "exp10": lambda x: native_exp2(x * math.log2(10.0)),
     "log2": _log2, "log": lambda x: _log2(x) * math.log(2.0), "log10": lambda x: _log2(x) * math.log10(2.0),
     "powr": lambda x, y: native_exp2(_log2(x) * y),
     "sin": _sin, "cos": _cos, "tan": lambda x: _sin(x) / _cos(x),

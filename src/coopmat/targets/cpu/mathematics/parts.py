@@ -9,7 +9,6 @@ from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.terms import Formula, Term, choose
 from coopmat.targets.llvm.values import Number
-from coopmat.targets.llvm.writer import Writer
 
 PURE = "nounwind willreturn memory(none)"
 

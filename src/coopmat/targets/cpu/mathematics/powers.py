@@ -6,36 +6,33 @@ import math
 
 from coopmat.targets.cpu.mathematics.circular import in_library
 from coopmat.targets.cpu.mathematics.coefficients import OF
-from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS, ROOT, is_usual
-from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, limited, polynomial
-from coopmat.targets.cpu.mathematics.vectors import scaled
+from coopmat.targets.cpu.mathematics.exponentials import power_of_sum
+from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS, is_usual, table_index
+from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, polynomial
+from coopmat.targets.cpu.mathematics.vectors import exponent_and_significand, looked_up
 from coopmat.targets.llvm.terms import Formula, Term, choose
 
 LARGE_POWER = 1e30  # beyond it the product with a logarithm may overflow
 
 
 def _sum(a: Term, b: Term) -> tuple[Term, Term]:
-    """The sum, and what it loses; a is the larger one."""
+    """The sum, and what it loses; a is the larger one, or 0."""
     total = a + b
     return total, b - (total - a)
 
 
 def _log2(x: Term) -> tuple[Term, Term]:
-    """The binary logarithm of a positive normal float as the sum of two, to 2**-31 of it or so."""
-    kind, table = kind_of(x), OF[x.type]
-    above = x.bits - ROOT[x.type]
-    mask = (1 << kind.fraction) - 1
-    k = above.right(kind.fraction, signed=True).of_integer(x.type)
-    f = ((above & mask) + ROOT[x.type]).cast(x.type) - 1.0
-    half = f * -0.5
-    square = f * half
-    log, rest = _sum(f, square)
-    rest = rest + fused(f * f * f, polynomial(f, table["LOG_TAIL"]), fused(f, half, -square))
+    """The binary logarithm of a positive normal float as the sum of two, to 2**-31 of it or so: x is 2**k (1 + f) / c
+    with c of so few bits that f is exact, and the logarithm of c begins with a number that k is added to exactly."""
+    table = OF[x.type]
+    k, m = exponent_and_significand(x)
+    index = table_index(m)
+    f = fused(m, looked_up(index, table["SHORT_INVERSE"]), -1.0)
     high, low = table["LOG2_E"]
-    whole = log * high
-    part = fused(log, low, fused(log, high, -whole)) + rest * high
-    total, lost = _sum(k, whole)
-    return _sum(total, lost + part)
+    first = f * high
+    total, lost = _sum(k + looked_up(index, table["SHORT_LOG2_HIGH"]), first)
+    rest = fused(f, fused(f, polynomial(f, table["LOG2_TAIL"]), low), fused(f, high, -first))
+    return _sum(total, (rest + looked_up(index, table["SHORT_LOG2_LOW"])) + lost)
 
 
 def _power_of(x: Term, y: Term, beside: Term | None = None) -> Term:
@@ -44,11 +41,7 @@ def _power_of(x: Term, y: Term, beside: Term | None = None) -> Term:
     product = y * high
     rest = fused(y, low, fused(y, high, -product))
     rest = rest if beside is None else fused(beside, high, rest)
-    magic = kind_of(x).magic
-    bounded = limited(product, -160.0, 130.0)
-    k = (bounded + magic) - magic
-    r = (bounded - k) + limited(rest, -1.0, 1.0)
-    return scaled(fused(r, polynomial(r, OF[x.type]["EXP2M1"]), 1.0), k)
+    return power_of_sum(product, rest)
 
 
 def _is_usual(x: Term, y: Term) -> Term:

@@ -30,7 +30,7 @@ def has_avx512(*terms: Term) -> bool:
 
 
 def _by_registers(width: int, result: str, call: Call, *terms: Term) -> Term:
-    """An instruction on vectors of ``width`` numbers, on each part of the work-items, filled up where they are fewer."""
+    """An instruction on vectors of ``width`` numbers, on each part of the work-items, filled up if they are fewer."""
     emitter = terms[0].emitter
     assert isinstance(emitter, Emitter)
     size, writer = emitter.size, emitter.writer
@@ -78,7 +78,8 @@ def looked_up(index: Term, table: Sequence[float]) -> Term:
     """A float of a table of :data:`ENTRIES`; the index stands in the lowest bits of an i32, whose others do not count.
     """
     emitter = index.emitter
-    assert isinstance(emitter, Emitter) and len(table) == ENTRIES
+    assert isinstance(emitter, Emitter)
+    assert len(table) == ENTRIES
     if index.number.is_single:
         place = (index & (ENTRIES - 1)).number.base
         return Term(emitter, Number("float", emitter.writer.let(
