@@ -235,7 +235,7 @@ FITS: dict[str, dict[str, Fit]] = {
         "ASIN": by_odd(mp.asin, 0.5, 5),
         "SINH": by_odd(mp.sinh, HALF_LN2, 2),
         "COSH": by_even(mp.cosh, HALF_LN2, 3),
-        "TANH": rational_odd(mp.tanh, 9.1, 5, 5),
+        "TANH": by_odd(mp.tanh, 0.6, 5),
         "ERF": rational_odd(mp.erf, 3.93, 6, 5),
         "NATIVE_EXP2": power_less_one(mpf(2), 2),
         "NATIVE_LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), -FEW, 2 * FEW, 3),

@@ -36,8 +36,8 @@ IMPLIED: dict[str, tuple[str, ...]] = {
 }
 """The features that need a feature, and go with it."""
 
-OF_EMISSION = frozenset({"amx-tile", "avx", "avx2", "avx512bw", "avx512dq", "avx512f", "avx512vnni", "avx512vl", "avxvnni",
-                         "f16c"})
+OF_EMISSION = frozenset({"amx-tile", "avx", "avx2", "avx512bw", "avx512dq", "avx512f", "avx512vnni", "avx512vl",
+                         "avxvnni", "f16c"})
 """The features that the code written for a kernel depends on; LLVM looks at all of them."""
 
 

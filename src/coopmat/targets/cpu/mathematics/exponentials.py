@@ -17,7 +17,6 @@ from coopmat.targets.cpu.mathematics.parts import (
     nearest,
     polynomial,
     power_of_two,
-    quotient,
 )
 from coopmat.targets.cpu.mathematics.vectors import (
     ENTRIES,
@@ -27,19 +26,19 @@ from coopmat.targets.cpu.mathematics.vectors import (
     no_larger,
     scaled,
 )
-from coopmat.targets.llvm.terms import Formula, Term
+from coopmat.targets.llvm.terms import Formula, Term, choose
 
-TANH_IS_ONE = 9.1
 LIMITS = {
     "exp": {"float": (-104.5, 89.0), "double": (-746.0, 710.0)},
     "exp2": {"float": (-151.0, 129.0), "double": (-1076.0, 1025.0)},
     "exp10": {"float": (-45.5, 38.6), "double": (-324.5, 308.6)},
     "expm1": {"float": (-18.0, 89.0), "double": (-38.0, 710.0)},
     "sinh": {"float": (0.0, 89.5), "double": (0.0, 710.6)},
-    "tanh": {"float": (-TANH_IS_ONE, TANH_IS_ONE), "double": (-20.0, 20.0)},
+    "tanh": {"double": (-20.0, 20.0)},
 }
 """Where results are infinite, 0, or what they tend to, when rounded."""
 
+SMALL_TANH = 0.6  # up to where it is a polynomial
 SMALL = 0.1  # what is left of a number is less
 
 
@@ -155,10 +154,13 @@ def cosh(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    """A quotient of polynomials; of doubles (exp(2 x) - 1) / (exp(2 x) + 1)."""
-    x = limited(x, *LIMITS["tanh"][x.type])
+    """1 - 2 / (exp(2 |x|) + 1), of small floats a polynomial; of doubles (exp(2 x) - 1) / (exp(2 x) + 1)."""
     if x.type == "float":
-        return limited(quotient(x, "TANH"), -1.0, 1.0)
+        a, z = x.magnitude, x * x
+        large = 1.0 - 2.0 / (_exp2(a * (2 * OF[x.type]["LOG2_E"][0])) + 1.0)
+        small = fused(a * z, polynomial(z, OF[x.type]["TANH"]), a)
+        return choose(a > SMALL_TANH, large, small).with_sign(x)
+    x = limited(x, *LIMITS["tanh"][x.type])
     found = expm1(x + x)
     return found / (found + 2.0)
 

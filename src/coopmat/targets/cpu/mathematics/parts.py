@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.terms import Formula, Term, choose
 from coopmat.targets.llvm.values import Number
@@ -124,12 +123,6 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     for coefficient in reversed(coefficients[:-1]):
         found = fused(found, x, coefficient)
     return found
-
-
-def quotient(x: Term, fit: str) -> Term:
-    """An odd function as x times a quotient of polynomials of its square."""
-    z, table = x * x, OF[x.type]
-    return x * polynomial(z, table[f"{fit}_ABOVE"]) / polynomial(z, table[f"{fit}_BELOW"])
 
 
 def limited(x: Term, low: float, high: float) -> Term:
