@@ -16,7 +16,7 @@ import coopmat as cm
 from coopmat import sycl
 from coopmat.runtime.opencl_device import OpenCLDevice
 from tests.kit.oracles import intel_runtime
-from tests.kit.paths import EXAMPLES
+from tests.kit.paths import EXAMPLES, ROOT
 
 SUB_GROUP_SIZES = {"Intel(R) OpenCL": (16, 4, 8, 32, 64), "rusticl": (8,), "Portable Computing Language": (1,)}
 """By the driver's name: the first are those of kernels that require none. 1: there are no sub-groups."""
@@ -289,6 +289,18 @@ def matrices_of_other_layouts_and_local_memory() -> None:
         _run(text, size, size, memory.reshape(-1), np.ascontiguousarray(b.T).reshape(-1), found, cm.local(1024))
         for part in found:
             np.testing.assert_array_equal(part, expected)
+
+
+def matrices_of_work_groups() -> None:
+    """Their sub-groups share them: no driver of OpenCL has any."""
+    options = ["-DTM=32", "-DTN=32", "-DTK=32", "-DRM=1", "-DRN=1", "-DIN=char", "-DOUT=int", "-DFLAGS=15",
+               "-DSCOPE=WORKGROUP", "-DITEMS=64"]
+    kernel = cm.build(ROOT / "benchmarks" / "kernels" / "gemm.cl", options, _device()).kernel("gemm")
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(-128, 128, (64, 64), np.int8) for _ in range(2))
+    c = np.zeros((64, 64), np.int32)
+    cm.Queue(_device()).enqueue(kernel, (128, 2), (64, 1), a, b, c, 64, 64, 64).wait()
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
 
 
 def kernels_in_python() -> None:

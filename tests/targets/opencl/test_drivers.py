@@ -30,6 +30,7 @@ REFUSED = {
         "dot_products": "does not take the SPIR-V capabilities DotProductInput4x8Bit, DotProduct",
         "matrices_become_sub_group_code": NO_SUB_GROUPS,
         "matrices_of_other_layouts_and_local_memory": NO_SUB_GROUPS,
+        "matrices_of_work_groups": NO_SUB_GROUPS,
         "async_copies-transpose": "does not survive the program: the process of its compiler was ended by SIGSEGV",
         "matrices-control": NO_SUB_GROUPS, "gemm_tuned-gemm": NO_SUB_GROUPS, "scale_rows-scale_rows": NO_SUB_GROUPS,
         "gemm_quantized-gemm": NO_SUB_GROUPS,

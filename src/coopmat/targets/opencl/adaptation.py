@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +13,7 @@ from coopmat.spirv.analysis.device_support import not_supported, unsupported_sub
 from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.sub_group_kernels import notices_sub_groups, uses_sub_groups
 from coopmat.spirv.edit.editor import Editor
-from coopmat.spirv.grammar import ExecutionMode, Op, StorageClass
+from coopmat.spirv.grammar import ExecutionMode, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.fold import fold
@@ -20,6 +21,7 @@ from coopmat.spirv.transform.goal import Goal, Moves, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrices.passing import sub_group_size
+from coopmat.spirv.transform.matrices.shares import shared_out
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.values import values
@@ -80,9 +82,25 @@ def adapt(module: Module, description: DeviceDescription, support: Support, opti
     module = with_loops(module)
     for one in _BEFORE:
         module = one(module, Goal(), _unheard)
+    module = _without_work_groups(module, support)
     found = _natively(module, support, options, notes, whole)
     plain = partial(_plainly, module, support, tuple(notes), whole)
     return plain() if found is None else replace(found, otherwise=plain)
+
+
+def _without_work_groups(module: Module, support: Support) -> Module:
+    """The module with matrices of sub-groups in the place of those of work-groups: no driver of OpenCL has these."""
+    if not any(module.constant_value(row.words[1]) == Scope.Workgroup
+               for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)):
+        return module
+    driver = matrix_support(support, ())
+    sizes = {math.prod(dict(module.execution_modes(one.function_id)).get(ExecutionMode.LocalSize, ()))
+             for one in module.entry_points}
+    if len(sizes) > 1 or sizes == {1}:
+        raise KernelNotSupported("the kernels of a module with matrices of work-groups require work-groups of "
+                                 f"{' and '.join(map(str, sorted(sizes)))} work-items, and sub-groups share such "
+                                 "matrices in groups of one size: build each kernel by itself")
+    return shared_out(module, driver, sizes.pop(), sub_group_size(module, driver))
 
 
 def _has_generic_atomics(module: Module) -> bool:
