@@ -39,7 +39,7 @@ def random_bits(count):
     return ((bits & 0x807F) | 0x3F80).view(ml_dtypes.bfloat16)
 
 
-def run(name, size, a, b, rounds=5):
+def run(name, size, a, b, rounds=10):
     """Seconds of the fastest launch on a device, and C."""
     queue = cm.Queue(cm.device(name))
     count = size * size

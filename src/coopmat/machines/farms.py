@@ -16,6 +16,7 @@ import numpy as np
 
 from coopmat.diagnostics import Error, LaunchError, value_text
 from coopmat.machines import worker
+from coopmat.machines.haste import hasten
 from coopmat.machines.worker import DeviceRecord, WorkerRecord, resource_of
 from coopmat.runtime.device import Device
 from coopmat.support.version import __version__
@@ -72,6 +73,8 @@ class Farm:
             if record is not None:
                 found.append(WorkerState(address, record, dict(one.get("resources", {})), metrics.get("cpu", 0.0) / 100,
                                          metrics.get("executing", 0)))
+        if {one.address for one in found} != {one.address for one in self._states[1]}:
+            hasten(self.client)
         self._states = time.monotonic(), found
         return found
 

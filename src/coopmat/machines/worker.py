@@ -19,6 +19,7 @@ SIMULATED = "sim"
 METADATA = "coopmat"
 """Where the scheduler keeps what machines tell of themselves, pickled, by the names of machines."""
 MOST_PROGRAMS = 64
+ALIGNMENT = 16  # of the memory of arrays, as numpy's
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ Change = tuple[int, np.ndarray]
 def run(request: Request, *arrays: np.ndarray) -> list[Change]:
     """Launch a kernel on a device of this worker; what it has changed of the arrays that it may write, from the first
     byte to the last one. Raises what the launch raises."""
-    kept = {number: arrays[number].copy() for number in request.written}
+    kept = {number: one.copy() for number, one in enumerate(arrays)
+            if number in request.written or one.ctypes.data % ALIGNMENT}  # messages begin anywhere
     given = [kept.get(one.number, arrays[one.number])[one.offset:one.offset + one.nbytes]
              if isinstance(one, Place) else one for one in request.arguments]
     on = device(request.device, options=request.options)
