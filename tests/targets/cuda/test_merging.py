@@ -122,6 +122,8 @@ def test_the_transposing_kernel_is_assembled() -> None:
 @pytest.fixture
 def gpu() -> Iterator[FakeDriver]:
     with installed() as driver:
+        _, context = driver.cuDevicePrimaryCtxRetain(0)
+        driver.cuCtxSetCurrent(context)
         yield driver
 
 
