@@ -10,7 +10,7 @@ from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
-from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
+from coopmat.spirv.transform.bfloat16 import without_bfloat16
 from coopmat.targets.opencl.host.description import DriverDevice
 
 _BF16 = FloatType(16, BFLOAT16_ENCODING)

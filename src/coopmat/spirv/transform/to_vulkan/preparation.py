@@ -14,6 +14,7 @@ from coopmat.spirv.grammar import Capability, ExecutionModel, FunctionControl, O
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Function
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.bfloat16 import without_bfloat16
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import BFLOAT16, Goal, MatrixSupport
 from coopmat.spirv.transform.inline import inline
@@ -23,7 +24,6 @@ from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.opencl_std import opencl_std
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
-from coopmat.spirv.transform.to_vulkan.bfloat16 import without_bfloat16
 from coopmat.spirv.transform.to_vulkan.instructions import mathematics
 from coopmat.spirv.transform.to_vulkan.instructions.assertions import is_failure
 from coopmat.spirv.transform.to_vulkan.loops import with_hints

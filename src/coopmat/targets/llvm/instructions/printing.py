@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from coopmat.spirv.analysis.known_strings import text_of, variable_of_string
 from coopmat.spirv.analysis.types import FloatType, Type
-from coopmat.spirv.grammar import CHAINS, Decoration, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.support.printf import least_text
-from coopmat.targets.base.global_memory import SAME_BITS
 from coopmat.targets.base.printing import Conversion, FormatFault, check_printable, conversions
 from coopmat.targets.llvm.arithmetic.floats import from_bf16
 from coopmat.targets.llvm.arithmetic.integers import is_bf16, resized
@@ -86,24 +85,8 @@ def _call(format: bytes | None, kinds: tuple[Type, ...]) -> PrintCall:
 
 def known_string(emitter: Emitter, pointer: int) -> bytes | None:
     """The bytes that a pointer to a constant points to, up to a zero."""
-    row = emitter.flat.definition(pointer)
-    opcode, words = row.opcode, row.words
-    if opcode == Op.SpecConstantOp:
-        opcode, words = words[0], words[1:]
-    if opcode in SAME_BITS:
-        return known_string(emitter, words[0])
-    if opcode in CHAINS and all(emitter.constant_of(word) == 0 for word in words[1:]):
-        return known_string(emitter, words[0])
-    if opcode == Op.Variable and _is_constant(emitter, pointer) and len(words) > 1:
-        return emitter.variables.content(pointer).tobytes().partition(b"\0")[0]
-    return None
-
-
-def _is_constant(emitter: Emitter, variable: int) -> bool:
-    """Whether a variable keeps its initial value."""
-    storage = emitter.module.definition(variable).words[0]
-    return storage == StorageClass.UniformConstant or (storage == StorageClass.CrossWorkgroup and any(
-        decoration == Decoration.Constant for decoration, _ in emitter.module.decorations(variable)))
+    variable = variable_of_string(emitter.module, pointer, emitter.flat.definition, emitter.constant_of)
+    return None if variable is None else text_of(emitter.variables.content(variable).tobytes())
 
 
 def _word(emitter: Emitter, number: Number, kind: Type) -> Number:

@@ -7,8 +7,9 @@ atomics of 32 bits, which every driver has.
 
 from __future__ import annotations
 
+from coopmat.spirv.analysis.known_strings import text_of, variable_of_string
 from coopmat.spirv.analysis.types import BoolType, FloatType, IntType, PointerType, Type
-from coopmat.spirv.grammar import OPENCL_STD, Decoration, Op, StorageClass
+from coopmat.spirv.grammar import OPENCL_STD, Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions.composites import scalars_of
 from coopmat.spirv.transform.to_vulkan.instructions.pointers import to_bytes
@@ -23,8 +24,6 @@ USED, END, CHARACTERS, DROPPED, CAPACITY, LIMIT, FAILED, HEADER_WORDS = 0, 1, 2,
 """Positions of the header's words."""
 NO_STRING = (1 << 64) - 1
 LONGEST_FORMAT = 1 << 20
-_CHAINS = frozenset({Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain, Op.InBoundsPtrAccessChain})
-_SAME_BITS = frozenset({Op.Bitcast, Op.PtrCastToGeneric, Op.GenericCastToPtr})
 
 
 def is_printf(row: Instruction) -> bool:
@@ -70,23 +69,11 @@ def _strings(format: bytes | None, kinds: tuple[Type, ...]) -> dict[int, int | N
 
 def known_string(t: Translation, pointer: int) -> bytes | None:
     """The bytes that a pointer to a constant points to, up to a zero."""
-    row = t.module.definition(pointer)
-    opcode, words = row.opcode, row.words
-    if opcode == Op.SpecConstantOp:
-        opcode, words = words[0], words[1:]
-    if opcode in _SAME_BITS:
-        return known_string(t, words[0])
-    if opcode in _CHAINS and all(t.integer_of(word) == 0 for word in words[1:]):
-        return known_string(t, words[0])
-    if opcode == Op.Variable and len(words) > 1 and pointer in t.image.offsets and _is_constant(t, row):
-        start = t.image.offsets[pointer]
-        return bytes(t.image.content[start:start + t.pointee(pointer).size]).partition(b"\0")[0]
-    return None
-
-
-def _is_constant(t: Translation, variable: Instruction) -> bool:
-    return variable.words[0] == StorageClass.UniformConstant or \
-        t.is_decorated(variable.result_id or 0, Decoration.Constant) is not None
+    variable = variable_of_string(t.module, pointer, t.module.definition, t.integer_of)
+    if variable is None or variable not in t.image.offsets:
+        return None
+    start = t.image.offsets[variable]
+    return text_of(bytes(t.image.content[start:start + t.pointee(variable).size]))
 
 
 def _address(t: Translation, pointer: int) -> int:
