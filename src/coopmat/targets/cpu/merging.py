@@ -42,8 +42,8 @@ SHAPES = (
 """Rows and columns of a block, and how fast one is, beside the first."""
 PACKING = {"tiles": 100, "bytes": 50, "pairs": 50, "shorts": 30, "numbers": 30}
 """By the kind of a unit: the rows of A whose products take as long as to pack B."""
-DEPTHS = {"tiles": 512, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 256}
-"""Words along K that a block takes at once: two strips of B of so many stay in the nearest caches."""
+DEPTHS = {"tiles": 256, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 256}
+"""Words along K that a block takes at once: A, B and C of a block fill a part of the second-level cache."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,10 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.packing import turned
 from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.cpu.prefetch import CACHE_LINE, WRITE, prefetch
 from coopmat.targets.llvm.writer import Writer
+
+AHEAD = 2048  # bytes: how far behind the line at hand the one lies that is asked for
 
 Range = tuple[str, str]  # the first one, and the end, each an i64
 
@@ -82,8 +85,13 @@ class Copy:
             lines, 1, lambda line, _: self._line(line, first, nbytes)))
 
     def _line(self, line: str, first: str, nbytes: str) -> None:
-        """Copy a part of a line."""
+        """Copy a part of a line. Lines of memory that are written soon are asked for: they lie too far apart for the
+        processor to foresee them."""
         writer, body = self.body.writer, self.body
+        if not self.is_load and self.pitch >= CACHE_LINE:
+            later = writer.let(f"add i64 {line}, {max(1, AHEAD // self.pitch)}")
+            prefetch(writer, body.address(writer.line(self.there, later, self.stride), "i8", first), "1", nbytes, "0",
+                     WRITE)
         places = (body.address(writer.line(self.here, line, self.pitch), "i8", first),
                   body.address(writer.line(self.there, line, self.stride), "i8", first))
         target, source = places if self.is_load else places[::-1]

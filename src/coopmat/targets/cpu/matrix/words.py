@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Body, Features, is_large
 from coopmat.targets.cpu.matrix.operation import Multiply, MultiplyAs, Operation, Product
-from coopmat.targets.cpu.matrix.product.product import reads_lines
+from coopmat.targets.cpu.matrix.product.product import copies_lines
 from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
 
 UNITS = {
@@ -36,12 +36,12 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
         yield f"products of {size}, {_formats(operation.formats)}: {_unit(unit)}"
         if is_large(operation.result):
             yield f"  C, {operation.result.rows}x{operation.result.columns}, lies in memory between products"
-        for name, source, is_in_lines in zip("AB", operation.sources, reads_lines(operation, Body(features)),
-                                             strict=True):
+        for name, source, is_copied in zip("AB", operation.sources, copies_lines(operation, Body(features)),
+                                           strict=True):
             if source is None:
                 yield f"  {name}: a matrix of the kernel, packed for each product"
-            elif is_in_lines:
-                yield f"  {name}: read where it lies"
+            elif is_copied:
+                yield f"  {name}: copied for each block, row by row"
             elif source.is_kept and name == "B":
                 yield f"  {name}: packed once by each thread, and kept for blocks that share it"
             else:

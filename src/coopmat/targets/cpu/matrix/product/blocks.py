@@ -128,6 +128,9 @@ def _regions(extent: int, size: int) -> list[Region]:
 # --------------------------------------------------------------------------------------
 
 
+REGISTERS = 8  # tiles
+
+
 class TileBlocks(Blocks):
     """Blocks of four tiles of sums."""
 
@@ -169,17 +172,25 @@ class TileBlocks(Blocks):
         b = [self.body.hidden(self.strip_of(self.b, n, number)) for number in range(len(across))]
         places = [(row, column) for row in range(len(down)) for column in range(len(across))]
 
+        fits = len(down) + len(across) + len(places) <= REGISTERS
+
         def step(tile: str, sums: list[str]) -> list[str]:
             found = list(sums)
             loaded_a: dict[int, str] = {}
             loaded_b: dict[int, str] = {}
-            for number, (row, column) in enumerate(places):
+
+            def load(row: int, column: int) -> None:
                 if column not in loaded_b:
                     loaded_b[column] = self._load(self.words, across[column][1],
                                                   writer.line(b[column], tile, self.b.tile), self.b.line)
                 if row not in loaded_a:
                     loaded_a[row] = self._load(down[row][1], self.words, writer.line(a[row], tile, self.a.tile),
                                                self.a.line)
+
+            for row, column in places if fits else ():
+                load(row, column)
+            for number, (row, column) in enumerate(places):
+                load(row, column)
                 found[number] = writer.call(TILE, f"llvm.x86.{self.unit.instruction}.internal", [
                     *_shorts(down[row][1], 4 * across[column][1], 4 * self.words), (TILE, found[number]),
                     (TILE, loaded_a[row]), (TILE, loaded_b[column])])

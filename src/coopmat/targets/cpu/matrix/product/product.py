@@ -58,8 +58,8 @@ def panel_bytes(operation: Product, features: frozenset[str]) -> int:
     return _strips(operation, body, 1, _operands(operation)[1].lines(body, operation.formats[1])).nbytes
 
 
-def reads_lines(operation: Product, body: Body) -> tuple[bool, bool]:
-    """Whether A and B are read where they lie, wherever all of them is there."""
+def copies_lines(operation: Product, body: Body) -> tuple[bool, bool]:
+    """Whether A and B are copied as they are, wherever all of them is there."""
     a, b = (_strips(operation, body, place, one.lines(body, operation.formats[place])).are_lines
             for place, one in enumerate(_operands(operation)))
     return a, b
@@ -95,26 +95,21 @@ def _buffer(body: Body, strips: Strips) -> str:
 
 
 def _panel_of_a(body: Body, strips: Strips) -> Panel:
-    """The strips of A: lines of memory where they are as the unit takes them, and all there; else a copy."""
+    """The strips of A. Lines are copied even where they lie as the unit takes them: those of arrays are seldom aligned,
+    and their distance is often a power of two."""
     writer, lines = body.writer, strips.lines
     own = _buffer(body, strips)
-    if not strips.are_lines:
+    if strips.are_lines:
+        conditions = [writer.let(f"icmp eq i64 {found}, {wanted}") for bounds, size in (
+            (lines.lines, lines.kind.rows), (lines.elements, lines.kind.columns))
+            for found, wanted in zip(bounds, ("0", str(size)), strict=True)]
+        is_whole = writer.all_of("true", *conditions)
+        part = writer.let(f"xor i1 {is_whole}, true")
+        writer.when(is_whole, lambda: strips.copy(body, own))
+        writer.when(part, lambda: strips.write(body, own))
+    else:
         strips.write(body, own)
-        return Panel(own, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes))
-    conditions = [writer.let(f"icmp eq i64 {found}, {wanted}") for bounds, size in (
-        (lines.lines, lines.kind.rows), (lines.elements, lines.kind.columns))
-        for found, wanted in zip(bounds, ("0", str(size)), strict=True)]
-    is_whole = writer.all_of("true", *conditions)
-    part = writer.let(f"xor i1 {is_whole}, true")
-    writer.when(part, lambda: strips.write(body, own))
-
-    def chosen(llvm: str, there: str, here: str | int) -> str:
-        return writer.let(f"select i1 {is_whole}, {llvm} {there}, {llvm} {here}")
-
-    strip = writer.let(f"mul i64 {lines.stride}, {strips.unit.lanes}")
-    return Panel(chosen("ptr", lines.base, own), chosen("i64", lines.stride, LINE),
-                 chosen("i64", str(strips.elements * lines.size), strips.tile_bytes),
-                 chosen("i64", strip, strips.strip_bytes))
+    return Panel(own, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes))
 
 
 def _panel_of_b(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None) -> Panel:

@@ -87,6 +87,26 @@ class Strips:
         """Put the operand into strips."""
         _Filling(body, self, target).done()
 
+    def copy(self, body: Body, target: str) -> None:
+        """Put an operand of which all lines are there, and as the unit takes them, into strips: row by row, as memory
+        is read fastest."""
+        writer, lines = body.writer, self.lines
+        vector = f"<{self.elements} x {lines.element}>"
+
+        def row(number: str) -> None:
+            source = writer.line(lines.base, number, lines.stride)
+            strip = writer.line(target, writer.let(f"udiv i64 {number}, {self.unit.lanes}"), self.strip_bytes)
+            place = writer.line(strip, writer.let(f"urem i64 {number}, {self.unit.lanes}"), LINE)
+
+            def tile(number: str) -> None:
+                there = writer.line(source, number, self.elements * lines.size)
+                found = writer.let(f"load {vector}, ptr {there}, align {lines.size}")
+                writer.do(f"store {vector} {found}, ptr {writer.line(place, number, self.tile_bytes)}, align {LINE}")
+
+            writer.count(self.tiles, tile)
+
+        writer.count(self.extent, row, unrolls=False)
+
 
 class _Filling:
     """Writes the code that fills strips."""
