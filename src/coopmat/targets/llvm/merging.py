@@ -23,14 +23,18 @@ class MergedLaunch:
     def __init__(self, merged: Merged, group_counts: Sequence[int]) -> None:
         self.merged, self.group_counts = merged, tuple(group_counts)
         self.given = [count.to_bytes(WORD_BYTES, "little") for count in merged.given(group_counts)]
-        self._known: dict[tuple[int, ...], bool] = {}
+        self._known: dict[tuple[int, ...], str] = {}
 
     def takes(self, numbers: tuple[int, ...]) -> bool:
         """Whether the kernel may be launched with arguments that are these numbers."""
+        return not self.refusal(numbers)
+
+    def refusal(self, numbers: tuple[int, ...]) -> str:
+        """Why it may not; nothing if it may."""
         if numbers not in self._known:
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
-            self._known[numbers] = self.merged.takes(numbers, self.group_counts)
+            self._known[numbers] = self.merged.refusal(numbers, self.group_counts)
         return self._known[numbers]
 
 

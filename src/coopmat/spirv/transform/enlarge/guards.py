@@ -26,6 +26,7 @@ _TURNED = {Op.SLessThan: Op.SGreaterThan, Op.ULessThan: Op.UGreaterThan, Op.SLes
            Op.SGreaterThanEqual: Op.SLessThanEqual, Op.UGreaterThanEqual: Op.ULessThanEqual}
 _POSITIONS = frozenset({"group", "outer", "inner", "local"})
 _KNOWN = _POSITIONS | {"argument", "groups"}
+_BEYOND = "work-groups of the launch are beyond a limit that the kernel compares their position with"
 _MOST = (1 << ADDRESS_BITS - 1) - 1
 
 
@@ -43,7 +44,7 @@ def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_g
         found = _guard(indices, row)
         if found is not None:
             left, is_true = found
-            conditions[Condition(left, 0, _MOST)] = None
+            conditions[Condition(left, 0, _MOST, _BEYOND)] = None
             same[row.result_id or 0] = editor.unique(Op.ConstantTrue if is_true else Op.ConstantFalse,
                                                      type_id=row.type_id)
     if not same:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph, targets
@@ -24,11 +24,13 @@ _EFFECTS = ("OpCooperativeMatrix", "OpStore", "OpAtomic", "OpFunctionCall", "OpC
 
 @dataclass(frozen=True)
 class Condition:
-    """What must hold of a value in all work-items of a launch: it is at least ``low`` and at most ``high``."""
+    """What must hold of a value in all work-items of a launch: it is at least ``low`` and at most ``high``. otherwise:
+    what is wrong with a launch for which it does not, in messages."""
 
     value: Polynomial
     low: int
     high: int
+    otherwise: str = "an integer that says where a matrix lies wraps around, or is negative"
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Indices:
         """Put what a phi turned out to be into what was found with it."""
         self._known = {one: value.replaced(atoms) if value.atoms & atoms.keys() else value
                        for one, value in self._known.items()}
-        self.conditions = {Condition(one.value.replaced(atoms), one.low, one.high): None for one in self.conditions}
+        self.conditions = {replace(one, value=one.value.replaced(atoms)): None for one in self.conditions}
         self._pointers = {one: (base, offset.replaced(atoms)) for one, (base, offset) in self._pointers.items()}
 
     def _opaque(self, identifier: int) -> Polynomial:

@@ -73,8 +73,12 @@ class Merged:
 
     def takes(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
         """Whether a launch with these arguments (integers with their sign) and so many work-groups may be merged."""
+        return not self.refusal(arguments, group_counts)
+
+    def refusal(self, arguments: Sequence[int], group_counts: Sequence[int]) -> str:
+        """Why it may not; nothing if it may."""
         found = Requirements(self.conditions, self.counters, self.quotients, self.groups, self.size)
-        return found.hold(arguments, group_counts)
+        return found.refusal(arguments, group_counts)
 
 
 class Neighbours:

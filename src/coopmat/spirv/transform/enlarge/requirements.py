@@ -28,6 +28,10 @@ class Requirements:
 
     def hold(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
         """Whether a launch with these arguments (integers with their sign) and so many work-groups fulfils them."""
+        return not self.refusal(arguments, group_counts)
+
+    def refusal(self, arguments: Sequence[int], group_counts: Sequence[int]) -> str:
+        """Which of them such a launch does not fulfil; nothing if it does."""
         ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
         split: dict[Atom, Polynomial] = {}  # a group's position: that of its work-group, and that in it
         for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
@@ -45,5 +49,10 @@ class Requirements:
             if rounds is not None:
                 ranges[Atom("rounds", counter.header)] = rounds
                 ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
-        found = ((one, one.value.replaced(split).range(ranges)) for one in self.conditions)
-        return all(bounds is not None and one.low <= bounds[0] and bounds[1] <= one.high for one, bounds in found)
+        for one in self.conditions:
+            bounds = one.value.replaced(split).range(ranges)
+            if bounds is None:
+                return "where a matrix lies depends on numbers that are known only while it runs"
+            if bounds[0] < one.low or bounds[1] > one.high:
+                return one.otherwise
+        return ""

@@ -15,6 +15,7 @@ from coopmat.spirv.transform.enlarge.indices import Condition, Counter
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
 _BITS = 64
+_FAR = f"a row or column of a matrix in memory is negative, or beyond {MOST}"
 
 
 class Rewriting:
@@ -105,13 +106,13 @@ class Rewriting:
         if own is not None and self._put_together(access, dimension) is None:
             return own
         start, end = access.start(dimension), self._end(access, dimension)
-        self.conditions[Condition(end, 0, MOST)] = None
+        self.conditions[Condition(end, 0, MOST, _FAR)] = None
         if own is None:
-            self.conditions[Condition(start, 0, MOST)] = None
+            self.conditions[Condition(start, 0, MOST, _FAR)] = None
             return self._short(end)
         if repeats(self.matrices, access, dimension):  # there may be any number where all were inside
             left = self.indices.of(own) - start - Polynomial.constant(self._extent(access, dimension))
-            self.conditions[Condition(left, 0, MOST)] = None
+            self.conditions[Condition(left, 0, MOST, "of lines that are all the same not all are inside")] = None
             return self._short(end)
         limit, reached = self._long(own), self._number(end)
         is_less = self._let(Op.SLessThan, self.bool, limit, reached)

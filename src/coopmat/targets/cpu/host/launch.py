@@ -215,11 +215,8 @@ class MergedPlan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
-        is_merged = self._merged.takes(self._numbers(arguments))
-        if not is_merged:
-            self.reason = "its arguments do not allow it"
-        else:
-            is_merged = self._make_larger()
+        self.reason = self._merged.refusal(self._numbers(arguments))
+        is_merged = not self.reason and self._make_larger()
         if is_merged not in self._plans:
             self._plans[is_merged] = self._make[is_merged]()
         self.used, self.is_merged = self._plans[is_merged], is_merged
