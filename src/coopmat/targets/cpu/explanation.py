@@ -11,10 +11,11 @@ from coopmat.targets.cpu.host.launch import Plan
 from coopmat.targets.cpu.merging import MergedForm
 
 
-def explained(name: str, plan: Plan, sub_group_size: int, processor: str, form: MergedForm | str) -> Iterator[str]:
+def explained(name: str, plan: Plan, processor: str, form: MergedForm | str) -> Iterator[str]:
     """The lines of a kernel. form: the merged one that ran, or why it did not."""
     threads = f"{plan.threads} thread{'s' if plan.threads > 1 else ''}"
-    yield f"{name}: sub-groups of {sub_group_size} work-items on {processor}, {plan.groups} work-groups on {threads}"
+    yield (f"{name}: sub-groups of {plan.sub_group_size} work-items on {processor}, {plan.groups} work-groups on "
+           f"{threads}")
     if isinstance(form, str):
         yield f"  not merged: {form}"
     else:

@@ -37,6 +37,7 @@ from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.merging import Launch, MergedForm, Merging, wished
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.passes import LEVEL, Compilation, prepare
+from coopmat.targets.cpu.sub_group_sizes import IN_TWO_REGISTERS, fits_two_registers, gains_by_two_registers
 from coopmat.targets.llvm.merging import MergedLaunch, kept
 
 MOST_PLANS = 256
@@ -61,6 +62,7 @@ class CpuProgram:
                 check_models(module, self.options.architecture)
         self.signatures = module.kernel_signatures
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
+        self._gains: dict[str, bool] = {}  # by wider sub-groups, of kernels
         self._plans: dict[Any, tuple[Plan | MergedPlan, MergedForm | str]] = {}  # and why there is no merged form
         self.merging = Merging(module, self.features.used)
         self._last: tuple[Plan | MergedPlan, MergedForm | str] | None = None
@@ -119,9 +121,19 @@ class CpuProgram:
     def _module_bytes(self) -> bytes:
         return self.module.to_bytes()
 
+    def sub_group_size(self, signature: KernelSignature, local_size: Sequence[int]) -> int:
+        """The work-items of a sub-group: as many as the kernel requires, or what suits it."""
+        name, usual = signature.name, CPU.sub_group_sizes[0]
+        checked = self.options.races or self.options.bounds
+        if signature.sub_group_size or checked or not fits_two_registers(local_size):
+            return signature.sub_group_size or usual
+        if name not in self._gains:
+            self._gains[name] = gains_by_two_registers(self.module, name, self.features)
+        return IN_TWO_REGISTERS if self._gains[name] else usual
+
     def variant(self, signature: KernelSignature, local_size: Sequence[int], nulls: tuple[int, ...] = ()) -> Variant:
         """The variant of a kernel that work-groups of a size need, and null pointers at some positions."""
-        size = signature.sub_group_size or CPU.sub_group_sizes[0]
+        size = self.sub_group_size(signature, local_size)
         if size not in CPU.sub_group_sizes:
             raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; the CPU has "
                               f"{', '.join(map(str, CPU.sub_group_sizes))}")
@@ -184,9 +196,8 @@ class CpuProgram:
             return []
         if isinstance(plan, MergedPlan) and not plan.is_merged:
             form = plan.reason
-        size = self.signatures[used.name].sub_group_size or CPU.sub_group_sizes[0]
         processor = architecture_of(self.features.used, platform.machine())
-        return [*explained(used.name, used, size, processor, form), *places(self.module, used.name)]
+        return [*explained(used.name, used, processor, form), *places(self.module, used.name)]
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
                    global_offset: Sequence[int] | None) -> tuple[Plan | MergedPlan, MergedForm | str]:
@@ -194,7 +205,7 @@ class CpuProgram:
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]
-        sub_group_size = signature.sub_group_size or CPU.sub_group_sizes[0]
+        sub_group_size = self.sub_group_size(signature, local_size)
         geometry = Geometry.checked(signature, global_size, local_size, global_offset, sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
         try:

@@ -103,6 +103,7 @@ class Plan:
         work-groups that follow each other share what a thread keeps."""
         code = kernel.code
         words = _words_of(geometry)
+        self.sub_group_size = geometry.sub_group_size
         self.groups = int(words[Field.TOTAL])
         self.threads = min(threads, self.groups)
         words[Field.CHUNK] = _taken_at_once(self.groups, self.threads, in_lines=in_lines)

@@ -32,7 +32,7 @@ def less(x: Term, k: Term, factor: float = 1.0, parts: int = 3) -> Term:
 def _sine(r: Term) -> Term:
     """sin(r) for at most half of pi; a zero keeps its sign."""
     z = r * r
-    return fused(r * z, polynomial(z, OF[r.type]["SIN"]), r)
+    return fused(r * z, polynomial(z, OF[r.type]["SIN"]), r).with_sign(r)
 
 
 def signed(found: Term, shifted: Term) -> Term:
