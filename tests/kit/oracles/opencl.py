@@ -38,7 +38,8 @@ class Packages:
 PACKAGES = {
     "pocl": Packages("sid", ("pocl-opencl-icd",), "pocl.icd"),
     "rusticl": Packages("trixie", ("mesa-opencl-icd",), "rusticl.icd",
-                        {"RUSTICL_ENABLE": "llvmpipe", "RUSTICL_FEATURES": "fp64"}),
+                        {"RUSTICL_ENABLE": "llvmpipe", "RUSTICL_FEATURES": "fp64",
+                         "MESA_SHADER_CACHE_DISABLE": "true"}),  # the cache gave a kernel another one's code
 }
 DRIVERS = ("intel", *PACKAGES)
 SECONDS = 300.0

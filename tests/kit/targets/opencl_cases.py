@@ -17,6 +17,7 @@ from coopmat import sycl
 from coopmat.runtime.opencl_device import OpenCLDevice
 from tests.kit.oracles import intel_runtime
 from tests.kit.paths import EXAMPLES, ROOT
+from tests.kit.targets import driver_cases
 
 SUB_GROUP_SIZES = {"Intel(R) OpenCL": (16, 4, 8, 32, 64), "rusticl": (8,), "Portable Computing Language": (1,)}
 """By the driver's name: the first are those of kernels that require none. 1: there are no sub-groups."""
@@ -74,14 +75,7 @@ def doctor_tells_of_the_driver() -> None:
 
 
 def scalars_of_every_type() -> None:
-    source = """kernel void k(global double *o, char a, uchar b, short c, ushort d, int e, uint f, long g, ulong h,
-                              float i, double j, float3 l) {
-        o[0] = a; o[1] = b; o[2] = c; o[3] = d; o[4] = e; o[5] = f; o[6] = g; o[7] = h; o[8] = i; o[9] = j;
-        o[10] = l.x; o[11] = l.y; o[12] = l.z; }"""
-    found = np.zeros(13)
-    _run(source, 1, 1, found, -3, 200, -30000, 60000, -2**31, 2**32 - 1, -2**52, 2**52, 0.5, 1e300,
-         np.array([1, 2, 3], np.float32))
-    assert found.tolist() == [-3, 200, -30000, 60000, -2**31, 2**32 - 1, -2**52, 2**52, 0.5, 1e300, 1, 2, 3]
+    driver_cases.scalars_of_every_type(_run)
 
 
 def structures_by_value() -> None:
@@ -93,15 +87,16 @@ def structures_by_value() -> None:
     assert found.tolist() == [-5, 1 << 40, 7, 9]
 
 
-def local_arguments_and_null_pointers() -> None:
-    source = """kernel void k(global const int *x, global int *y, local int *s, global const int *none) {
-        size_t i = get_local_id(0);
-        s[i] = none ? 0 : x[get_global_id(0)];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        y[get_global_id(0)] = s[get_local_size(0) - 1 - i]; }"""
-    x, y = np.arange(128, dtype=np.int32), np.zeros(128, np.int32)
-    _run(source, 128, 32, x, y, cm.local(128), None)
-    assert (y == x.reshape(4, 32)[:, ::-1].reshape(-1)).all()
+def local_arguments() -> None:
+    driver_cases.local_arguments(_run)
+
+
+def null_pointers_and_const_ones() -> None:
+    driver_cases.null_pointers_and_const_ones(_run)
+
+
+def three_dimensions() -> None:
+    driver_cases.three_dimensions(_run)
 
 
 def arrays_in_place_and_copied() -> None:
@@ -195,15 +190,8 @@ def sizes_of_sub_groups_that_make_no_difference() -> None:
     assert (found == 5).all()
 
 
-def sub_groups_take_different_ways_past_barriers() -> None:
-    size = _device().sub_group_sizes[0]
-    found = np.full((3, size), -1, np.int32)
-    _run("""kernel void k(global int *o) {
-        for (int c = get_sub_group_id(); c < 3; c += get_num_sub_groups()) {
-            sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
-            o[c * get_sub_group_size() + get_sub_group_local_id()] = c;
-        } }""", 2 * size, 2 * size, found)
-    assert (found == [[0], [1], [2]]).all()
+def sub_groups_meet_other_numbers_of_barriers() -> None:
+    driver_cases.sub_groups_meet_other_numbers_of_barriers(_run, _device().sub_group_sizes[0])
 
 
 def dot_products() -> None:
