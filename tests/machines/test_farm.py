@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -143,17 +142,6 @@ def test_errors_of_kernels_come_back(farm: cm.Farm) -> None:
 def test_a_launch_on_several_workers(farm: cm.Farm) -> None:
     name = f"{farm.address}/sim:generic"
     add(cm.device(f"{name},{name}"), 4096, 7)
-
-
-def test_launches_at_once_go_to_different_workers(farm: cm.Farm) -> None:
-    def process(seconds: float) -> int:
-        time.sleep(seconds)
-        return os.getpid()
-
-    with ThreadPoolExecutor(2) as threads:
-        found = {work.result() for work in [threads.submit(
-            farm.run, process, 0.5, [], device_name="sim:generic", key="process", what="process") for _ in range(2)]}
-    assert len(found) == 2
 
 
 def test_sweeps(farm: cm.Farm) -> None:

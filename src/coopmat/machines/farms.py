@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import pickle
-import threading
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -63,8 +61,6 @@ class Farm:
     _seen: OrderedDict[tuple[int, int], tuple[np.ndarray, str]] = field(default_factory=OrderedDict, repr=False)
     """Of arrays by their addresses and sizes, the contents and what stands for them; the last used is last."""
     _quarantined: dict[str, str] = field(default_factory=dict, repr=False)
-    _busy: Counter[str] = field(default_factory=Counter, repr=False)  # launches of this process, by workers
-    _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     # --- what there is ------------------------------------------------------------------
 
@@ -138,11 +134,10 @@ class Farm:
             futures: list[Any] = []
             try:
                 futures += map(self._send, arrays)
-                with self._least_busy(self._wait_for(resource)) as chosen:
-                    future = self.client.submit(
-                        function, first, *futures, pure=False, resources={resource: 1}, workers=[chosen],
-                        allow_other_workers=True, key=f"{what}-{id(self)}-{next(_NUMBERS)}")
-                    return self._result(future)
+                self._wait_for(resource)
+                future = self.client.submit(function, first, *futures, pure=False, resources={resource: 1},
+                                            key=f"{what}-{id(self)}-{next(_NUMBERS)}")
+                return self._result(future)
             except KilledWorker as error:
                 self._quarantined[key] = (
                     f"{what} is in quarantine: it has ended the processes of several workers, the last one "
@@ -153,27 +148,13 @@ class Farm:
                 self._forget(futures)
         raise LaunchError(f"{what}: its arrays were lost with their workers {TRIES} times")
 
-    @contextmanager
-    def _least_busy(self, states: Sequence[WorkerState]) -> Iterator[str]:
-        """The worker that has least to do; Dask would send launches of several threads to one that has their arrays."""
-        with self._lock:
-            chosen = min(states, key=lambda one: (self._busy[one.address], one.running)).address
-            self._busy[chosen] += 1
-        try:
-            yield chosen
-        finally:
-            with self._lock:
-                self._busy[chosen] -= 1
-
-    def _wait_for(self, resource: str) -> list[WorkerState]:
-        """The workers that have something: those that are starting again are waited for. LaunchError if none comes."""
+    def _wait_for(self, resource: str) -> None:
+        """Return when a worker has something: those that are starting again are waited for. LaunchError if none comes.
+        """
         asked, states = self._states
         states = states if time.monotonic() < asked + FRESH else self.workers()
         end = time.monotonic() + PATIENCE
-        while True:
-            found = [one for one in states if resource in one.resources]
-            if found:
-                return found
+        while not any(resource in one.resources for one in states):
             if time.monotonic() > end:
                 raise LaunchError(f"no worker of {self.address} has {resource} any more")
             time.sleep(_POLL)
