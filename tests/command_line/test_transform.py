@@ -54,7 +54,8 @@ def test_shaders(tmp_path: Path) -> None:
     found = coopmat("opt", tmp_path / "k.cl", "-DONE=1.0f", "-o", tmp_path / "k.spvasm", "--to", "vulkan", "-v",
                     "--kernel", "k")
     assert json.loads(found.stderr)["arguments"] == [
-        {"kind": "pointer", "offset": 0, "size": 8, "spec_id": None, "element_size": 0}]
+        {"kind": "pointer", "offset": 0, "size": 8, "spec_id": None, "element_size": 0,
+         "grain_id": None}]
     shader = Module.from_text((tmp_path / "k.spvasm").read_text())
     assert shader.validate() == []
     assert Capability.Shader in shader.capabilities

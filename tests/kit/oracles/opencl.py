@@ -39,7 +39,7 @@ PACKAGES = {
     "pocl": Packages("sid", ("pocl-opencl-icd",), "pocl.icd"),
     "rusticl": Packages("trixie", ("mesa-opencl-icd",), "rusticl.icd",
                         {"RUSTICL_ENABLE": "llvmpipe", "RUSTICL_FEATURES": "fp64",
-                         "MESA_SHADER_CACHE_DISABLE": "true"}),  # the cache gave a kernel another one's code
+                         "MESA_SHADER_CACHE_DISABLE": "true"}),  # with the cache, one kernel was wrong once
 }
 DRIVERS = ("intel", *PACKAGES)
 SECONDS = 300.0

@@ -53,7 +53,7 @@ def test_names_for_everything() -> None:
 
 def test_calls() -> None:
     module = parse(TEXT)
-    assert module.called == {"matrix.fill.0", "g"}
+    assert module.called == {"matrix.fill.0": 1, "g": 1}
     assert module.declared == {"matrix.fill.0"}
     first, second = (line.call for function in module.functions for line in function.lines if line.call)
     assert (first.result, first.returned, first.operands[0].value) == ("%1", MATRIX, "0")

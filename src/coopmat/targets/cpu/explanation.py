@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from coopmat.spirv.analysis.places import place_of, reachable_instructions
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.goal import counted
 from coopmat.targets.cpu.host.launch import Plan
 from coopmat.targets.cpu.merging import MergedForm
 
 
 def explained(name: str, plan: Plan, processor: str, form: MergedForm | str) -> Iterator[str]:
     """The lines of a kernel. form: the merged one that ran, or why it did not."""
-    threads = f"{plan.threads} thread{'s' if plan.threads > 1 else ''}"
-    yield (f"{name}: sub-groups of {plan.sub_group_size} work-items on {processor}, {plan.groups} work-groups on "
-           f"{threads}")
+    yield (f"{name}: sub-groups of {plan.sub_group_size} work-items on {processor}, "
+           f"{counted(plan.groups, 'work-group')} on {counted(plan.threads, 'thread')}")
     if isinstance(form, str):
         yield f"  not merged: {form}"
     else:

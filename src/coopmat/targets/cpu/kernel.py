@@ -152,7 +152,10 @@ class _Maker:
 
     def _run(self) -> str:
         """What the host calls."""
-        return RUN if self.variant.pauses else f"{TEAM}\n{run_function(self.lanes.waits, self.variant.fast)}"
+        if self.variant.pauses:
+            return RUN
+        taken = run_function(self.lanes.waits, self.variant.fast, is_alone=not self.matrices.operations)
+        return f"{TEAM}\n{taken}"
 
     def _start(self) -> list[str]:
         """The first lines: which work-items exist."""

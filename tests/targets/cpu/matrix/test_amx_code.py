@@ -26,7 +26,7 @@ from coopmat.targets.llvm.kernel import flattened, traced
 from tests.kit.fuzz import kernels_for_targets, modelled_matrices
 from tests.kit.paths import EXAMPLES
 
-FEATURES = frozenset({"amx-tile", "amx-int8", "amx-bf16", "avx", "avx2", "avx512f", "avx512bw", "avx512vl"})
+FEATURES = frozenset({"amx-tile", "amx-int8", "amx-bf16", "avx", "avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl"})
 BF16 = ("-DIN=__bf16", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=32", "-DFLAGS=0")
 INT8 = ("-DIN=char", "-DOUT=int", "-DTM=16", "-DTN=16", "-DTK=64", "-DFLAGS=15")
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="LLVM compiles for this machine's architecture, and "
