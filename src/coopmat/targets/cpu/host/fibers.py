@@ -169,9 +169,9 @@ def run_function(waits: bool, fast: int | None = None, *, is_alone: bool = False
 
     They come in bands of some rows, column by column, so that what neighbours of both dimensions share stays in caches:
     rows of A and columns of B, where each work-group computes a part of a matrix. ``fast``: the axis along which they
-    follow each other, instead. Where there is one row, a work-group's place is its number. ``is_alone``: LLVM is told that
-    a kernel does not write to what says how it is launched, and keeps it in registers; AMX's tiles, of which it then
-    copies some through memory, are worth more.
+    follow each other, instead. Where there is one row, a work-group's place is its number. ``is_alone``: LLVM is told
+    that a kernel does not write to what says how it is launched, and keeps it in registers; AMX's tiles, of which it
+    then copies some through memory, are worth more.
     """
     alone = "noalias " if is_alone else ""
     return f"""
