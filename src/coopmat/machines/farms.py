@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import pickle
+import random
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -61,6 +63,10 @@ class Farm:
     _seen: OrderedDict[tuple[int, int], tuple[np.ndarray, str]] = field(default_factory=OrderedDict, repr=False)
     """Of arrays by their addresses and sizes, the contents and what stands for them; the last used is last."""
     _quarantined: dict[str, str] = field(default_factory=dict, repr=False)
+    _places: set[int] = field(default_factory=set, repr=False)  # taken by the launches of this process that run
+    _first: int = field(default_factory=lambda: random.randrange(1 << 16), repr=False)
+    """Where places begin among workers: elsewhere for another process."""
+    _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     # --- what there is ------------------------------------------------------------------
 
@@ -125,16 +131,29 @@ class Farm:
             what: str) -> Any:
         """``function(first, *arrays)`` on a worker that has a device. ``key``: what is put into quarantine if it ends
         workers, and ``what``: how messages call it. Raises what the function raises."""
-        from distributed import KilledWorker
-
         if key in self._quarantined:
             raise LaunchError(self._quarantined[key])
-        resource = resource_of(device_name)
+        with self._lock:
+            place = next(one for one in itertools.count() if one not in self._places)
+            self._places.add(place)
+        try:
+            return self._tried(function, first, arrays, place, resource_of(device_name), key, what)
+        finally:
+            with self._lock:
+                self._places.remove(place)
+
+    def _tried(self, function: Callable[..., Any], first: Any, arrays: Sequence[np.ndarray], place: int, resource: str,
+               key: str, what: str) -> Any:
+        """The same. place: those of launches that run at once differ, and so do the workers that their arrays are sent
+        to; Dask sends a launch to where its arrays are, though another one is busy there."""
+        from distributed import KilledWorker
+
         for _ in range(TRIES):
             futures: list[Any] = []
             try:
-                futures += map(self._send, arrays)
-                self._wait_for(resource)
+                workers = sorted(self._wait_for(resource))
+                chosen = workers[(self._first + place) % len(workers)]
+                futures += (self._send(array, place, chosen) for array in arrays)
                 future = self.client.submit(function, first, *futures, pure=False, resources={resource: 1},
                                             key=f"{what}-{id(self)}-{next(_NUMBERS)}")
                 return self._result(future)
@@ -148,13 +167,15 @@ class Farm:
                 self._forget(futures)
         raise LaunchError(f"{what}: its arrays were lost with their workers {TRIES} times")
 
-    def _wait_for(self, resource: str) -> None:
-        """Return when a worker has something: those that are starting again are waited for. LaunchError if none comes.
-        """
+    def _wait_for(self, resource: str) -> list[str]:
+        """The workers that have something: those that are starting again are waited for. LaunchError if none comes."""
         asked, states = self._states
         states = states if time.monotonic() < asked + FRESH else self.workers()
         end = time.monotonic() + PATIENCE
-        while not any(resource in one.resources for one in states):
+        while True:
+            found = [one.address for one in states if resource in one.resources]
+            if found:
+                return found
             if time.monotonic() > end:
                 raise LaunchError(f"no worker of {self.address} has {resource} any more")
             time.sleep(_POLL)
@@ -189,15 +210,19 @@ class Farm:
 
     # --- arrays that workers keep -------------------------------------------------------
 
-    def _send(self, array: np.ndarray) -> Any:
-        """An array on some worker: what was sent before, or sent now; small ones as they are."""
+    def _send(self, array: np.ndarray, place: int, worker: str) -> Any:
+        """An array for launches of a place: what was sent before, or sent now, to a worker, or to another one if that
+        has gone; small ones as they are."""
         if array.nbytes < SMALL:
             return array
-        digest = self._digest(array)
-        known, _ = self._sent.pop(digest, (None, 0))
+        name = f"{self._digest(array)} {place}"
+        known, _ = self._sent.pop(name, (None, 0))
         if known is None or known.status != "finished":
-            known = self.client.scatter(array, hash=False)
-        self._sent[digest] = known, array.nbytes
+            try:
+                known = self.client.scatter(array, hash=False, workers=[worker])
+            except Exception:
+                known = self.client.scatter(array, hash=False)
+        self._sent[name] = known, array.nbytes
         while sum(nbytes for _, nbytes in self._sent.values()) > MOST_KEPT and len(self._sent) > 1:
             self._sent.popitem(last=False)
         return known
