@@ -10,7 +10,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type, TypeTable
-from coopmat.spirv.grammar import CONVERSIONS, Op, Scope
+from coopmat.spirv.grammar import CONVERSIONS, Decoration, Op, Scope
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.module.content import Content
 from coopmat.spirv.module.instruction import Instruction
@@ -172,3 +172,16 @@ def possible_formats(kind: MatrixType) -> tuple[str, ...]:
         return (*names, "bf16") if component == CARRIERS["bf16"] else names
     name = format_name(kind, signed=False)
     return (name, "tf32") if component == CARRIERS["tf32"] else (name,)
+
+
+def has_work_groups(module: Content) -> bool:
+    """Whether there are matrices of work-groups."""
+    return any(module.constant_value(row.words[1]) == Scope.Workgroup
+               for row in module.of_opcode(Op.TypeCooperativeMatrixKHR))
+
+
+def transposes(module: Content, row: Instruction) -> bool:
+    """Whether an instruction transposes a matrix."""
+    return row.opcode == Op.CooperativeMatrixTransposeNV or any(
+        decoration == Decoration.CooperativeMatrixTransposeEXT
+        for decoration, _ in module.decorations(row.result_id or 0))

@@ -10,10 +10,11 @@ from functools import partial
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.device_support import not_supported, unsupported_sub_group_sizes
+from coopmat.spirv.analysis.matrix_uses import has_work_groups
 from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.sub_group_kernels import notices_sub_groups, uses_sub_groups
 from coopmat.spirv.edit.editor import Editor
-from coopmat.spirv.grammar import ExecutionMode, Op, Scope, StorageClass
+from coopmat.spirv.grammar import ExecutionMode, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.fold import fold
@@ -90,8 +91,7 @@ def adapt(module: Module, description: DeviceDescription, support: Support, opti
 
 def _without_work_groups(module: Module, support: Support) -> Module:
     """The module with matrices of sub-groups in the place of those of work-groups: no driver of OpenCL has these."""
-    if not any(module.constant_value(row.words[1]) == Scope.Workgroup
-               for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)):
+    if not has_work_groups(module):
         return module
     driver = matrix_support(support, ())
     sizes = {math.prod(dict(module.execution_modes(one.function_id)).get(ExecutionMode.LocalSize, ()))

@@ -13,6 +13,7 @@ import numpy as np
 from coopmat.devices import Combination
 from coopmat.diagnostics import KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.analysis.matrix_uses import has_work_groups
 from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.sub_group_kernels import notices_sub_groups
 from coopmat.spirv.grammar import Op
@@ -20,7 +21,6 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
 from coopmat.spirv.transform.to_vulkan import to_vulkan
 from coopmat.spirv.transform.to_vulkan.shader import Shader, VulkanTarget
-from coopmat.spirv.transform.to_vulkan.tame import has_work_groups
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock

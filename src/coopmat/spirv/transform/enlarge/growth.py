@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, targets
-from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op, Scope, StorageClass
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
@@ -82,7 +83,7 @@ class Matrices:
                 raise no_merge(self.editor, row, "a function of elements depends on their row or column")
             for word in used:
                 self.dimensions.alike(result, word)
-        elif self.kind(result) is not None and row.opcode in ELEMENTWISE and not turns(self.editor, row):
+        elif self.kind(result) is not None and row.opcode in ELEMENTWISE and not transposes(self.editor.module, row):
             for word in used:
                 self.dimensions.alike(result, word)
         else:
@@ -120,13 +121,6 @@ def uses_position(editor: FunctionEditor, function: int) -> bool:
     body = next(one for one in editor.bodies if one.id == function)
     places = {one.result_id for one in body.parameters[:2]}
     return any(places.intersection(row.ids()) for row in body.rows())
-
-
-def turns(editor: FunctionEditor, row: Instruction) -> bool:
-    """Whether an instruction transposes a matrix."""
-    return row.opcode == Op.CooperativeMatrixTransposeNV or any(
-        decoration == Decoration.CooperativeMatrixTransposeEXT
-        for decoration, _ in editor.module.decorations(row.result_id or 0))
 
 
 @dataclass(frozen=True)

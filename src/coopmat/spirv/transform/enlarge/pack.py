@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op
@@ -17,7 +18,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
-from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, turns, uses_position
+from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
 from coopmat.spirv.transform.enlarge.indices import Condition, Indices
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.fold import remove_unused
@@ -232,7 +233,7 @@ class _Packing:
         if first.opcode == Op.CooperativeMatrixLoadKHR:
             return self._load(grid)
         looks = first.opcode == Op.CooperativeMatrixPerElementOpEXT and not uses_position(self.editor, first.words[1])
-        if looks or (first.opcode in ELEMENTWISE and not turns(self.editor, first)):
+        if looks or (first.opcode in ELEMENTWISE and not transposes(self.editor.module, first)):
             return self._each(grid, rows)
         raise _Apart(f"they are computed by {first.name}")
 

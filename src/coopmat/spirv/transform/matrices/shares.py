@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from coopmat.diagnostics import KernelNotSupported
+from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.types import MatrixType, PointerType, TypeTable
 from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, with_words
 from coopmat.spirv.edit.ordering import ordered
@@ -19,7 +20,6 @@ from coopmat.spirv.grammar import (
     BuiltIn,
     CooperativeMatrixLayout,
     CooperativeMatrixReduce,
-    Decoration,
     MemoryAccess,
     MemorySemantics,
     Op,
@@ -83,9 +83,7 @@ def _kept(known: Matrices, row: Instruction) -> tuple[bool, bool]:
     if row.opcode == Op.CooperativeMatrixConvertUseEXT:
         given, made = (known.types[type_id or 0].use for type_id in (
             known.module.definition(row.words[0]).type_id, row.type_id))
-        is_turned = any(name == Decoration.CooperativeMatrixTransposeEXT
-                        for name, _ in known.module.decorations(row.result_id or 0))
-        is_of_accumulator = given == Use.MatrixAccumulatorKHR and not is_turned
+        is_of_accumulator = given == Use.MatrixAccumulatorKHR and not transposes(known.module, row)
         return is_of_accumulator and made == Use.MatrixAKHR, is_of_accumulator and made == Use.MatrixBKHR
     return row.opcode not in _ANYWHERE, row.opcode not in _ANYWHERE
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coopmat.spirv.analysis.matrix_uses import has_work_groups
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
@@ -24,12 +25,6 @@ _CHECKED = {Op.CooperativeMatrixLoadCheckedINTEL: 0, Op.CooperativeMatrixStoreCh
 def tame_of(module: Module, target: VulkanTarget) -> Tame | None:
     """For a module of one kernel in SSA form. None if it has no matrices of work-groups, or if nothing can be told."""
     return _Finding(module, target).found() if has_work_groups(module) else None
-
-
-def has_work_groups(module: Module) -> bool:
-    """Whether there are matrices of work-groups."""
-    return any(module.constant_value(row.words[1]) == Scope.Workgroup
-               for row in module.of_opcode(Op.TypeCooperativeMatrixKHR))
 
 
 class _Finding:

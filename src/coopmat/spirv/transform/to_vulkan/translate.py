@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from coopmat.diagnostics import KernelNotSupported
+from coopmat.spirv.analysis.matrix_uses import has_work_groups
 from coopmat.spirv.analysis.sub_group_kernels import notices_sub_groups
 from coopmat.spirv.analysis.types import PointerType, Type
 from coopmat.spirv.grammar import (
@@ -52,7 +53,7 @@ from coopmat.spirv.transform.to_vulkan.instructions import (
 from coopmat.spirv.transform.to_vulkan.preparation import prepared
 from coopmat.spirv.transform.to_vulkan.regions import Region
 from coopmat.spirv.transform.to_vulkan.shader import ADDRESS_BYTES, Argument, Shader, VulkanTarget
-from coopmat.spirv.transform.to_vulkan.tame import has_work_groups, tame_of
+from coopmat.spirv.transform.to_vulkan.tame import tame_of
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64, UNITS, as_number
 from coopmat.spirv.transform.to_vulkan.writer import VERSION
