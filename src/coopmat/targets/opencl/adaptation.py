@@ -25,6 +25,8 @@ from coopmat.spirv.transform.matrices.passing import sub_group_size
 from coopmat.spirv.transform.matrices.shares import shared_out
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.spaces import spaces
+from coopmat.spirv.transform.structure import structure
+from coopmat.spirv.transform.structure.regions import has_loops_of_several_entries
 from coopmat.spirv.transform.values import values
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.unsupported import reason_against
@@ -154,6 +156,8 @@ def _finished(module: Module, support: Support, notes: list[str], whole: frozens
               local_bytes: Mapping[str, int]) -> Adapted:
     """The module with what the driver takes in the place of bf16 numbers, and with declarations that it takes."""
     module = bfloat16.replaced(module, support.device)
+    if has_loops_of_several_entries(module):
+        module = structure(module, Goal(), notes.append)
     if not support.requires_sizes:
         module = _without_sizes(module, list(module.kernel_signatures))
     without = barriers.without_barriers(module)

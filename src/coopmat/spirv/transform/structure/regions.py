@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from coopmat.spirv.analysis.control_flow import Graph, successors_of
 from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.spirv.analysis.lock_step import kept_in_loops, nest_of
+from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 
 OUTSIDE = -1
@@ -63,6 +64,14 @@ def region_of(blocks: Sequence[Block]) -> tuple[Region, Graph]:
     for region in regions:
         _connect(region, graph, place)
     return function, graph
+
+
+def has_loops_of_several_entries(module: Module) -> bool:
+    """Whether rounds of a loop may begin at more than one block, which not every driver's compiler can do."""
+    def found(region: Region) -> bool:
+        return any(len(loop.entries) > 1 or found(loop) for loop in region.inner.values())
+
+    return any(found(region_of(function.blocks)[0]) for function in module.functions if function.blocks)
 
 
 def _connect(region: Region, graph: Graph, place: dict[int, int]) -> None:
