@@ -351,3 +351,45 @@ def test_blocks_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_array_equal(out, a.astype(np.int32) @ b.astype(np.int32))
     said = "\n".join(device.explanation(program.load(device)))
     assert "not merged: a matrix of 1584x1584 components" in said
+
+
+TWICE = """
+#define M(rows, columns, use) \\
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+kernel void k(global const char *A, global const char *B, global int *C, global int *D)
+{
+    size_t r = get_group_id(1) * 16;
+    int M(16, 16, ACCUMULATOR) s[2];
+    for (int j = 0; j < 2; j++) {
+        s[j] = coop_mat_init(0);
+        s[j] = coop_matmul_add((char M(16, 64, A))coop_mat_load(A + r * 64, ROW, 64),
+                               (char M(64, 16, B))coop_mat_load(B + 16 * j, ROW, 32), s[j], 15);
+    }
+    int M(16, 16, ACCUMULATOR) left = s[0] * 3, right = s[1] * 3;
+    coop_mat_store(D + r * 32 + 16, right, ROW, 32);
+    coop_mat_store(C + r * 32, s[0], ROW, 32);
+    coop_mat_store(C + r * 32 + 16, s[1], ROW, 32);
+    coop_mat_store(D + r * 32, left, ROW, 32);
+}
+"""
+
+
+def test_an_array_twice() -> None:
+    """What is stored last stays, where two arguments are one array; where they are not, work-groups are merged."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (64, 64)).astype(np.int8), rng.integers(-128, 128, (64, 32)).astype(np.int8)
+    device, wanted = cm.device("cpu"), a.astype(np.int32) @ b
+    program = cm.build(TWICE, device=device)
+    for other in (np.zeros((64, 32), np.int32), None):
+        out = np.zeros((64, 32), np.int32)
+        tripled = out if other is None else other
+        cm.Queue(device).enqueue(program.kernel("k"), (16, 4), (16, 1), a, b, out, tripled).wait()
+        said = "\n".join(device.explanation(program.load(device)))
+        if other is None:
+            np.testing.assert_array_equal(out, np.hstack((3 * wanted[:, :16], wanted[:, 16:])))
+            assert "not merged: argument 2 'C' and argument 3 'D' share memory" in said
+        else:
+            np.testing.assert_array_equal(out, wanted)
+            np.testing.assert_array_equal(other, 3 * wanted)
+            assert "neighbouring work-groups are one" in said

@@ -85,8 +85,8 @@ def _merged(module: Module, name: str, signature: KernelSignature, goal: Goal) -
     if not any(row.opcode == Op.CooperativeMatrixMulAddKHR for row in reachable_instructions(module, name)):
         raise NoMerge("it multiplies no matrices")
     values = with_values(module)
-    side_by_side, conditions = packed(values, name, local_size, size)
-    found = Neighbours(side_by_side, name, local_size, size, conditions)
+    side_by_side, conditions, apart = packed(values, name, local_size, size)
+    found = Neighbours(side_by_side, name, local_size, size, conditions, apart)
     down, across = goal.merge or USUAL
     rows, columns = found.own_extents()
     work_group = (size, 1, 1) if found.scope == Scope.Subgroup else local_size
@@ -106,6 +106,9 @@ def _described(name: str, signature: KernelSignature, found: Merged) -> str:
             "z")
     if found.conditions:
         text += "; integers that say where its matrices lie must not wrap around"
+    for pair in found.apart:
+        one, other = (signature.parameters[place].name or f"parameter {place}" for place in pair)
+        text += f"; {one} and {other} must not share memory"
     return text
 
 

@@ -102,8 +102,8 @@ class Merging:
         local_size = launch.local_size
         depth = _depth(self.module, variant, self._features)
         module, inside = without_guards(self.module, kernel, local_size, variant.sub_group_size)
-        module, conditions = packed(module, kernel, local_size, variant.sub_group_size, chains=not depth.rounds)
-        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions))
+        module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, chains=not depth.rounds)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions), apart)
         own = found.own_extents()
         rows, columns = self._shape(found.extents(launch.group_counts), own, PACKING[depth.unit.kind], launch)
         if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:

@@ -56,10 +56,10 @@ class Merging:
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
             raise NoMerge("it multiplies no matrices")
 
-        module, conditions = packed(self.module, kernel, variant.local_size, variant.sub_group_size)
+        module, conditions, apart = packed(self.module, kernel, variant.local_size, variant.sub_group_size)
 
         def neighbours() -> Neighbours:
-            return Neighbours(module, kernel, variant.local_size, variant.sub_group_size, conditions)
+            return Neighbours(module, kernel, variant.local_size, variant.sub_group_size, conditions, apart)
 
         found = neighbours()
         if found.scope == Scope.Workgroup:  # whoever wrote it has chosen a block

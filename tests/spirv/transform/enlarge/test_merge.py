@@ -135,8 +135,8 @@ def module_of(body: str) -> Module:
 def merged(name: str, block: Block) -> Merged:
     source = SOURCES[name]
     local = (*source.local, 1)
-    module, conditions = packed(module_of(source.text), "f", local, SIZE)
-    return Neighbours(module, "f", local, SIZE, conditions).merged(block)
+    module, conditions, apart = packed(module_of(source.text), "f", local, SIZE)
+    return Neighbours(module, "f", local, SIZE, conditions, apart).merged(block)
 
 
 def run(found: Merged, source: Source, groups: tuple[int, int], rounds: int, device: str) -> None:

@@ -14,7 +14,7 @@ SOURCE = """
 typedef int tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8,
                                          CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
 __attribute__((intel_reqd_sub_group_size(8)))
-kernel void k(global const int *in, global int *out, global int *other)
+kernel void k(global const int *in, global int *RESTRICT out, global int *other)
 {
     tile left = coop_mat_load(in, ROW, 16), right = coop_mat_load(in + 8, ROW, 16);
     coop_mat_store(out, left, ROW, 16);
@@ -26,6 +26,7 @@ FENCE = "sub_group_barrier(CLK_GLOBAL_MEM_FENCE)"
 BETWEEN = {
     "nothing": ("", True),
     "a matrix elsewhere": ("coop_mat_store(other, left, ROW, 8)", True),
+    "a matrix that may lie there": ("/* aliased */ coop_mat_store(other, left, ROW, 8)", False),
     "a number": (f"{FENCE}; if (get_sub_group_local_id() == 0) out[3] = 7; {FENCE}", False),
     "an atomic": (f"{FENCE}; atomic_add(out, 5); {FENCE}", False),
     "a vector": (f"{FENCE}; if (get_sub_group_local_id() == 0) vstore4((int4)7, 0, out); {FENCE}", False),
@@ -41,7 +42,8 @@ BETWEEN = {
 def test_stores(between: str) -> None:
     """The packed module stores what the kernel does, in the simulator with all checks."""
     text, packs = BETWEEN[between]
-    module = cm.build(SOURCE.replace("BETWEEN", text)).module
+    restrict = "" if "aliased" in text else "restrict"
+    module = cm.build(SOURCE.replace("BETWEEN", text).replace("RESTRICT", restrict)).module
     changed, notes = transform(module, chosen(["inline", "values", "pack"]))
     assert any(note.name == "pack" for note in notes) == packs
     results = []

@@ -48,8 +48,8 @@ class Block:
 class Merged:
     """A kernel of merged work-groups. factors: how many groups are one along each axis, and groups: how many a
     work-group had; size: the work-items of one. conditions: what must hold in a launch; counters: the loops on whose
-    rounds they depend, outer ones first; quotients: the values. row_axis: the axis along which rows follow each
-    other."""
+    rounds they depend, outer ones first; quotients: the values. apart: pairs of arguments that may not share memory.
+    row_axis: the axis along which rows follow each other."""
 
     module: Module
     factors: tuple[int, int, int]
@@ -59,6 +59,7 @@ class Merged:
     conditions: tuple[Condition, ...]
     counters: tuple[Counter, ...]
     quotients: Mapping[int, Quotient]
+    apart: tuple[tuple[int, int], ...]
     row_axis: int
 
     def group_counts(self, before: Sequence[int]) -> tuple[int, int, int]:
@@ -88,8 +89,8 @@ class Neighbours:
     """
 
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
-                 conditions: Sequence[Condition] = ()) -> None:
-        """``conditions``: what must hold besides."""
+                 conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = ()) -> None:
+        """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
             raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
@@ -99,7 +100,7 @@ class Neighbours:
                           and one.model == ExecutionModel.Kernel)
         self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
         self._check_variables()
-        self.conditions = conditions
+        self.conditions, self.apart = conditions, tuple(apart)
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope)
         self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size))
         if not self.matrices.products:
@@ -170,7 +171,7 @@ class Neighbours:
         module = fold(self.editor.done(), Goal(), lambda _: None)
         return Merged(module, factors, self.indices.groups, self.indices.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
-                      dict(self.indices.quotients), self.axis_of(0))
+                      dict(self.indices.quotients), self.apart, self.axis_of(0))
 
     def _is_alike(self, header: int, factors: Sequence[int]) -> bool:
         """Whether all groups that become one run a loop equally often."""

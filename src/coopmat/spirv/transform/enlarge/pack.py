@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, ExecutionModel, FunctionParameterAttribute, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
@@ -32,6 +33,7 @@ _QUIET = PURE | _LOADS | {Op.Phi, Op.CooperativeMatrixPerElementOpEXT, Op.Cooper
                           Op.CooperativeMatrixTransposeNV, Op.CooperativeMatrixPrefetchINTEL, Op.LoopMerge,
                           Op.SelectionMerge, Op.NoLine, Op.Line}
 """What writes nothing to memory, and orders nothing."""
+_NO_ALIAS = (Decoration.FuncParamAttr, (FunctionParameterAttribute.NoAlias,))
 
 
 def pack(module: Module, goal: Goal, say: Say) -> Module:
@@ -45,17 +47,27 @@ def pack(module: Module, goal: Goal, say: Say) -> Module:
     return editor.done() if count else module
 
 
+class Packed(NamedTuple):
+    """A kernel with larger matrices, and what must hold in its launches. apart: pairs of parameters (their positions)
+    whose arguments may not share memory."""
+
+    module: Module
+    conditions: tuple[Condition, ...] = ()
+    apart: tuple[tuple[int, int], ...] = ()
+
+
 def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, *, chains: bool = True
-           ) -> tuple[Module, tuple[Condition, ...]]:
-    """The same of one kernel, with what must hold in its launches. NoMerge for matrices of several scopes.
-    ``chains``: whether chains of products along K become one, too."""
+           ) -> Packed:
+    """The same of one kernel. NoMerge for matrices of several scopes. ``chains``: whether chains of products along K
+    become one, too."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
     indices = Indices(editor, body, local_size, sub_group_size, scope_of(module))
-    if not _Packing(editor, TypeTable(module, 1), indices, chains).done():
-        return module, ()
-    return editor.done(), tuple(indices.conditions)
+    packing = _Packing(editor, TypeTable(module, 1), indices, chains, asks=True)
+    if not packing.done():
+        return Packed(module)
+    return Packed(editor.done(), tuple(indices.conditions), tuple(packing.apart))
 
 
 class _Apart(Exception):
@@ -65,19 +77,22 @@ class _Apart(Exception):
 @dataclass
 class _Packing:
     """One function. packs: the matrix that a grid became. new: what is put behind an instruction, by its place (its
-    block's number, and its own there), and phis: at the start of a block."""
+    block's number, and its own there), and phis: at the start of a block. asks: whether launches can be asked if two
+    arguments share memory; apart: the pairs of which they must be."""
 
     editor: FunctionEditor
     types: TypeTable
     indices: Indices
     chains: bool = True
+    asks: bool = False
     packs: dict[Grid, int] = field(default_factory=dict)
     new: dict[tuple[int, int], list[Instruction]] = field(default_factory=dict)
     phis: dict[int, list[Instruction]] = field(default_factory=dict)
+    apart: dict[tuple[int, int], None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.body, self.facts = self.indices.body, Facts(self.editor)
-        self.arguments = {row.result_id or 0 for row in self.body.parameters}
+        self.arguments = {row.result_id or 0: place for place, row in enumerate(self.body.parameters)}
         self.places = {id(row): (number, place) for number, block in enumerate(self.body.blocks)
                        for place, row in enumerate(block.instructions)}
         self.accesses: dict[int, Access] = {}
@@ -189,18 +204,25 @@ class _Packing:
 
     def _crosses(self, row: Instruction, last: Instruction, stores: Sequence[Instruction]) -> bool:
         """Whether something is loaded, or stored by others than some stores, between a store and a later one. Stores to
-        other arguments of the kernel are stores to other memory."""
+        other arguments of the kernel may be stores to other memory."""
         block = self.body.blocks[self._block(row)].instructions
         between = block[self.places[id(row)][1]:self.places[id(last)][1]]
         return any(one.opcode in _LOADS or (self._has_effects(one) and not self._is_apart(one, row))
                    for one in between if not any(one is store for store in stores))
 
     def _is_apart(self, one: Instruction, other: Instruction) -> bool:
-        """Whether two instructions are stores of matrices to different arguments."""
+        """Whether two instructions are stores of matrices to different arguments, of which one is ``restrict``, or that
+        must not share memory in a launch."""
         if one.opcode not in _STORES or other.opcode not in _STORES:
             return False
         bases = {self.indices.pointer(row.words[0])[0] for row in (one, other)}
-        return len(bases) == 2 and bases <= self.arguments
+        if len(bases) != 2 or not bases <= self.arguments.keys():
+            return False
+        if any(_NO_ALIAS in self.editor.module.decorations(base) for base in bases):
+            return True
+        first, second = sorted(self.arguments[base] for base in bases)
+        self.apart |= {(first, second): None} if self.asks else {}
+        return self.asks
 
     def _last(self, rows: Sequence[Instruction]) -> Instruction:
         """The last of instructions that stand in one block."""

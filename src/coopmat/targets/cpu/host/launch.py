@@ -216,12 +216,20 @@ class MergedPlan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
-        self.reason = self._merged.refusal(self._numbers(arguments))
+        self.reason = self._merged.refusal(self._numbers(arguments)) or self._shared(arguments)
         is_merged = not self.reason and self._make_larger()
         if is_merged not in self._plans:
             self._plans[is_merged] = self._make[is_merged]()
         self.used, self.is_merged = self._plans[is_merged], is_merged
         self.used.launch([*arguments, *self._merged.given] if is_merged else arguments)
+
+    def _shared(self, arguments: Sequence[Any]) -> str:
+        """Which arguments share memory that may not; nothing if none do."""
+        for pair in self._merged.merged.apart:
+            if _overlap([arguments[place] for place in pair], [0]):
+                one, other = (argument_name(place, self._parameters[place].name) for place in pair)
+                return f"{one} and {other} share memory, and it stores to both in turn"
+        return ""
 
     def _make_larger(self) -> bool:
         """Whether there is a plan with merged work-groups: their matrices may be too large."""

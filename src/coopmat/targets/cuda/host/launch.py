@@ -259,8 +259,12 @@ class Plan:
             self.kernel.allow_shared(shared)
         if is_final and (self.code.maps or self.code.apart or self._merged is not None):
             numbers = self._numbers(words)
-            overlaps = any(_overlap(*((words[place], arguments[place]) for place in pair)) for pair in self.code.apart)
-            misfit = "overlap" if overlaps else self._misfit(block, words, numbers, turns)
+            merged = () if self._merged is None else self._merged.merged.apart
+            overlaps = {pair: _overlap(*((words[place], arguments[place]) for place in pair))
+                        for pair in (*merged, *self.code.apart)}
+            misfit: Misfit | None = "arguments" if any(overlaps[pair] for pair in merged) else "overlap"
+            if not any(overlaps.values()):
+                misfit = self._misfit(block, words, numbers, turns)
             if misfit is not None:
                 return self.other(misfit)._bound(given, copies)
         return Ready(self, block, shared, tuple(turns)), copied
