@@ -54,6 +54,10 @@ class Polynomial:
     def __add__(self, other: Polynomial) -> Polynomial:
         return Polynomial.of((*self.terms, *other.terms))
 
+    def plus(self, others: Iterable[Polynomial]) -> Polynomial:
+        """The sum of this and others."""
+        return Polynomial.of(term for one in (self, *others) for term in one.terms)
+
     def __neg__(self) -> Polynomial:
         return self.scaled(-1)
 

@@ -7,6 +7,7 @@ sums stays, and so do results, bit for bit.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.guards import without_guards
+from coopmat.spirv.transform.enlarge.indices import Placing, placings
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.without_variables import with_values
@@ -99,11 +101,32 @@ class Merging:
 
     def of(self, kernel: str, variant: Variant, launch: Launch) -> Merged:
         """The fastest merged form of a kernel for a launch. NoMerge, with the reason, if there is none."""
+        try:
+            return self._placed(kernel, variant, launch, None)
+        except NoMerge as reason:
+            found = [form for one in placings(launch.local_size, variant.sub_group_size)
+                     if (form := self._placed_or_none(kernel, variant, launch, one)) is not None]
+            if not found:
+                raise reason from None
+        return max(found, key=lambda form: math.prod(form.factors))
+
+    def _placed_or_none(self, kernel: str, variant: Variant, launch: Launch, placing: Placing) -> Merged | None:
+        try:
+            return self._placed(kernel, variant, launch, placing)
+        except NoMerge:
+            return None
+
+    def _placed(self, kernel: str, variant: Variant, launch: Launch, placing: Placing | None) -> Merged:
+        """The form with sub-groups that are placed in a way."""
         local_size = launch.local_size
         depth = _depth(self.module, variant, self._features)
-        module, inside = without_guards(self.module, kernel, local_size, variant.sub_group_size)
-        module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, chains=not depth.rounds)
-        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions), apart)
+        module, inside = without_guards(self.module, kernel, local_size, variant.sub_group_size, placing)
+        module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, placing,
+                                           chains=not depth.rounds)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions), apart, placing)
+        flat = found.flat_product()
+        if flat is not None and depth.unit.kind == "tiles" and launch.wish is None and self._block is None:
+            raise flat
         own = found.own_extents()
         rows, columns = self._shape(found.extents(launch.group_counts), own, PACKING[depth.unit.kind], launch)
         if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:

@@ -14,7 +14,7 @@ from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.growth import scope_of
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Condition, Indices
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Condition, Indices, Placing
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 
@@ -30,14 +30,14 @@ _BEYOND = "work-groups of the launch are beyond a limit that the kernel compares
 _MOST = (1 << ADDRESS_BITS - 1) - 1
 
 
-def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int
-                   ) -> tuple[Module, tuple[Condition, ...]]:
+def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
+                   placing: Placing | None = None) -> tuple[Module, tuple[Condition, ...]]:
     """A kernel for launches in which positions are within the limits that it compares them with, and what must hold for
     that. ``module`` has values instead of variables. NoMerge for matrices of several scopes."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
-    indices = Indices(editor, body, local_size, sub_group_size, scope_of(module))
+    indices = Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
     same: dict[int, int] = {}
     conditions: dict[Condition, None] = {}
     for row in body.rows():

@@ -7,7 +7,7 @@ noted: conditions that a launch fulfils or not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
@@ -56,7 +56,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Quotient:
-    """A value that is computed by dividing, ``operation``: SDiv, UDiv or UMod."""
+    """A value that is computed by dividing, ``operation``: SDiv, UDiv, SRem or UMod."""
 
     operation: Op
     value: Polynomial
@@ -68,13 +68,31 @@ class Quotient:
         if value is None or divisor is None or value[0] != value[1] or divisor[0] != divisor[1] or not divisor[0]:
             return None
         one, other = value[0], divisor[0]
-        if self.operation != Op.SDiv:
-            if min(one, other) < 0:
-                return None
-            found = one // other if self.operation == Op.UDiv else one % other
-        else:
-            found = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
+        if self.operation in (Op.UDiv, Op.UMod) and min(one, other) < 0:
+            return None
+        whole = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
+        found = whole if self.operation in (Op.SDiv, Op.UDiv) else one - whole * other
         return found, found
+
+
+@dataclass(frozen=True)
+class Placing:
+    """How the sub-groups of a work-group of one row are taken as a grid of two dimensions, as ``get_sub_group_id() / 2``
+    and ``% 2`` take them. across, down: how many there are; by_columns: whether those of a column follow each other."""
+
+    across: int
+    down: int
+    by_columns: bool = False
+
+
+def placings(local_size: Sequence[int], sub_group_size: int) -> Iterator[Placing]:
+    """All ways to do that; none where there is nothing to choose."""
+    count, rest = divmod(local_size[0], sub_group_size)
+    if rest or math.prod(local_size) != local_size[0]:
+        return
+    for across in range(1, count):
+        if count % across == 0:
+            yield from (Placing(across, count // across, by_columns) for by_columns in (False, True)[:across])
 
 
 class Indices:
@@ -84,10 +102,11 @@ class Indices:
     nothing is taken that would have to hold in a launch, except that numbers with a sign do not overflow.
     sub_group_size: those of a sub-group. Each sub-group counts as a group of its own, unless the matrices are those of
     work-groups (``scope``): ``groups`` are those of a work-group along each axis, ``size`` the work-items of one.
+    placing: how sub-groups in one row are taken otherwise.
     """
 
     def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int] | None, sub_group_size: int = 1,
-                 scope: Scope = Scope.Subgroup) -> None:
+                 scope: Scope = Scope.Subgroup, placing: Placing | None = None) -> None:
         self.editor, self.body = editor, body
         self.is_strict = local_size is None
         x, y, z = local_size or (1, 1, 1)
@@ -96,6 +115,9 @@ class Indices:
         self.local_size, self.sub_group_size = (x, y, z), sub_group_size
         self.groups = (x // sub_group_size, y, z) if is_split else (1, 1, 1)
         self.size = (sub_group_size, 1, 1) if is_split else self.local_size
+        self.placing = placing if is_split else None
+        if self.placing is not None:
+            self.groups = (self.placing.across, self.placing.down, 1)
         self.conditions: dict[Condition, None] = {}
         self.quotients: dict[int, Quotient] = {}
         self.counters: dict[int, Counter] = {}
@@ -200,29 +222,54 @@ class Indices:
             divisor = 1 << divisor
         if divisor is None or divisor <= 0:
             return self._quotient(row, value, by)
-        whole, rest = value.divided(Polynomial.constant(divisor))
-        bounds = rest.range(self._local_ranges)
-        if bounds is None or bounds[0] < 0 or bounds[1] >= divisor:
+        found = self._parts(value, divisor)
+        if found is None:
             return self._quotient(row, value, Polynomial.constant(divisor))
         self._fits(value, self.bits(row.words[0]), signed=False)  # of negative numbers, SDiv rounds the other way
-        return whole
+        return found[0]
+
+    def _parts(self, value: Polynomial, divisor: int) -> tuple[Polynomial, Polynomial] | None:
+        """A number as a multiple of a divisor, and a rest that lies below it; None if that is not seen."""
+        axes = [axis for axis, own in enumerate(self.groups) if own > 1]
+        split = {Atom("group", axis): self._outer(axis).scaled(self.groups[axis]) + Polynomial.atom("inner", axis)
+                 for axis in axes}
+        whole, rest = value.replaced(split).divided(Polynomial.constant(divisor))
+        bounds = rest.range(self._inner_ranges)
+        if bounds is None or bounds[0] < 0 or bounds[1] >= divisor:
+            return None
+        back = {Atom("inner", axis): self._inner(axis) for axis in axes}
+        return whole.replaced(back), rest.replaced(back)
 
     def _quotient(self, row: Instruction, value: Polynomial, divisor: Polynomial) -> Polynomial:
         """A value of its own, of which the operands are known."""
-        operation = Op.UDiv if row.opcode == Op.ShiftRightLogical else Op(row.opcode)
-        signed = operation == Op.SDiv
+        operation = {Op.ShiftRightLogical: Op.UDiv, Op.BitwiseAnd: Op.UMod}.get(Op(row.opcode), Op(row.opcode))
+        signed = operation in (Op.SDiv, Op.SRem)
         bits = self.bits(row.words[0])
         self.quotients[row.result_id or 0] = Quotient(operation, self._fits(value, bits, signed=signed),
                                                       self._fits(divisor, bits, signed=signed))
         return self._opaque(row.result_id or 0)
 
     def _rest(self, row: Instruction) -> Polynomial | None:
-        """The rest of a division."""
-        return None if self.is_strict else self._quotient(row, *map(self.of, row.words))
+        """The rest of a division, or the lowest bits."""
+        if self.is_strict:
+            return None
+        value, by = map(self.of, row.words)
+        if row.opcode == Op.BitwiseAnd:
+            value, by = (by, value) if by.known is None else (value, by)
+            if by.known is None or by.known < 0 or by.known & by.known + 1:
+                return None
+            by += Polynomial.constant(1)
+        found = self._parts(value, by.known) if by.known is not None and by.known > 0 else None
+        if found is None:
+            return self._quotient(row, value, by)
+        self._fits(value, self.bits(row.words[0]), signed=False)
+        return found[1]
 
     @property
-    def _local_ranges(self) -> dict[Atom, Range]:
-        return {Atom("local", axis): (0, size - 1) for axis, size in enumerate(self.size)}
+    def _inner_ranges(self) -> dict[Atom, Range]:
+        """Those of positions in the work-group."""
+        return {Atom(kind, axis): (0, size - 1) for kind, sizes in (("local", self.size), ("inner", self.groups))
+                for axis, size in enumerate(sizes)}
 
     def _extracted(self, row: Instruction) -> Polynomial | None:
         """A component of a built-in's value."""
@@ -236,6 +283,8 @@ class Indices:
         lane = Polynomial.atom("local", axis) if size > 1 else Polynomial()
         groups = Polynomial.atom("groups", axis)
         whole = Polynomial.constant(self.local_size[axis])
+        if self.placing is not None:
+            return self._extracted_of_row(builtin, axis)
         found = {BuiltIn.WorkgroupId: self._outer(axis), BuiltIn.LocalInvocationId: own.scaled(size) + lane,
                  BuiltIn.GlobalInvocationId: Polynomial.atom("group", axis).scaled(size) + lane,
                  BuiltIn.GlobalSize: groups.scaled(size), BuiltIn.GlobalOffset: Polynomial(),
@@ -243,6 +292,22 @@ class Indices:
         if self.groups[axis] == 1:
             found[BuiltIn.NumWorkgroups] = groups
         return found.get(builtin)
+
+    def _extracted_of_row(self, builtin: BuiltIn, axis: int) -> Polynomial | None:
+        """The same where a row of sub-groups is taken as a grid."""
+        size = self.local_size[axis]
+        own = self._number.scaled(self.size[0]) + Polynomial.atom("local", 0) if axis == 0 else Polynomial()
+        return {BuiltIn.WorkgroupId: self._outer(axis), BuiltIn.LocalInvocationId: own,
+                BuiltIn.GlobalInvocationId: self._outer(axis).scaled(size) + own,
+                BuiltIn.GlobalOffset: Polynomial(), BuiltIn.WorkgroupSize: Polynomial.constant(size),
+                BuiltIn.EnqueuedWorkgroupSize: Polynomial.constant(size)}.get(builtin)
+
+    @property
+    def _number(self) -> Polynomial:
+        """That of a sub-group in its work-group."""
+        x, y, _ = self.groups
+        steps = (y, 1, x * y) if self.placing is not None and self.placing.by_columns else (1, x, x * y)
+        return Polynomial().plus(self._inner(axis).scaled(step) for axis, step in enumerate(steps))
 
     def _outer(self, axis: int) -> Polynomial:
         """The position of the work-group."""
@@ -255,10 +320,8 @@ class Indices:
     def _loaded(self, row: Instruction) -> Polynomial | None:
         """A built-in that is a number."""
         builtin = None if self.is_strict else self.builtin(row)
-        x, y, _ = self.groups
-        number = self._inner(0) + self._inner(1).scaled(x) + self._inner(2).scaled(x * y)
         size = Polynomial.constant(self.sub_group_size)
-        return {BuiltIn.SubgroupSize: size, BuiltIn.SubgroupId: number, BuiltIn.SubgroupMaxSize: size,
+        return {BuiltIn.SubgroupSize: size, BuiltIn.SubgroupId: self._number, BuiltIn.SubgroupMaxSize: size,
                 BuiltIn.NumSubgroups: Polynomial.constant(math.prod(self.groups))}.get(
                     builtin) if builtin is not None else None
 
@@ -347,16 +410,31 @@ class Indices:
             return None
         swaps, more, signed = _COMPARISONS[opcode]
         words = row.words[::-1] if swaps else row.words
-        value, limit = map(self.of, words)
-        step = value.coefficient(Atom("round", header.label))
-        if step is None or step.known is None or step.known <= 0 or not self._is_fixed(limit, header):
+        if not self.is_integer(words[0]):
             return None
-        start = value - step * Polynomial.atom("round", header.label)
+        one, two = map(self.of, words)
+        ways = ((one, two, 1), (-two, -one, -1), *(((two, one, 1), (-one, -two, -1)) if opcode == Op.INotEqual else ()))
+        for value, limit, sign in ways:  # the first number rises to the second, or that falls
+            step = self._step(value, header)
+            if step > 0 and self._is_fixed(limit, header):
+                break
+        else:
+            return None
+        start = value - Polynomial.atom("round", header.label).scaled(step)
+        if opcode == Op.INotEqual:
+            if step > 1 or self.is_strict:
+                return None
+            self.conditions[Condition(limit - start, 0, (1 << ADDRESS_BITS - 1) - 1)] = None
         limit += Polynomial.constant(more)
         bits = self.bits(words[0])
-        self._fits(start, bits, signed=signed)
-        self._fits(limit + step, bits, signed=signed)
-        return Counter(header.label, end.words[0], enters, start, step.known, limit)
+        self._fits(start.scaled(sign), bits, signed=signed)
+        self._fits((limit + Polynomial.constant(step - 1)).scaled(sign), bits, signed=signed)
+        return Counter(header.label, end.words[0], enters, start, step, limit)
+
+    def _step(self, value: Polynomial, header: Block) -> int:
+        """How much more a value is in each round of a loop; 0 if that is not known."""
+        step = value.coefficient(Atom("round", header.label))
+        return 0 if step is None else step.known or 0
 
     # --- pointers ---------------------------------------------------------------------------
 
@@ -388,16 +466,17 @@ class Indices:
 
 _OPPOSITE = {Op.SGreaterThanEqual: Op.SLessThan, Op.UGreaterThanEqual: Op.ULessThan, Op.SGreaterThan: Op.SLessThanEqual,
              Op.UGreaterThan: Op.ULessThanEqual, Op.SLessThan: Op.SGreaterThanEqual, Op.ULessThan: Op.UGreaterThanEqual,
-             Op.SLessThanEqual: Op.SGreaterThan, Op.ULessThanEqual: Op.UGreaterThan}
+             Op.SLessThanEqual: Op.SGreaterThan, Op.ULessThanEqual: Op.UGreaterThan, Op.IEqual: Op.INotEqual}
 """The comparison that is true where another one is not."""
 _COMPARISONS = {Op.SLessThan: (False, 0, True), Op.ULessThan: (False, 0, False), Op.SLessThanEqual: (False, 1, True),
                 Op.ULessThanEqual: (False, 1, False), Op.SGreaterThan: (True, 0, True),
                 Op.UGreaterThan: (True, 0, False), Op.SGreaterThanEqual: (True, 1, True),
-                Op.UGreaterThanEqual: (True, 1, False)}
+                Op.UGreaterThanEqual: (True, 1, False), Op.INotEqual: (False, 0, True)}
 """Comparisons of a counter with its limit: whether they stand the other way round, how much is to be added to the
 limit, and whether the numbers have a sign."""
 _HANDLERS: dict[int, Callable[[Indices, Instruction], Polynomial | None]] = {
     **dict.fromkeys((Op.IAdd, Op.ISub, Op.IMul), Indices._combined), **dict.fromkeys(_SAME, Indices._same),
     Op.SConvert: Indices._extended, Op.UConvert: Indices._extended, Op.ShiftLeftLogical: Indices._shifted,
-    **dict.fromkeys((Op.UDiv, Op.SDiv, Op.ShiftRightLogical), Indices._divided), Op.UMod: Indices._rest,
+    **dict.fromkeys((Op.UDiv, Op.SDiv, Op.ShiftRightLogical), Indices._divided),
+    **dict.fromkeys((Op.UMod, Op.SRem, Op.BitwiseAnd), Indices._rest),
     Op.CompositeExtract: Indices._extracted, Op.Load: Indices._loaded, Op.Phi: Indices._phi}

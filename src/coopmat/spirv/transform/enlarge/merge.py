@@ -24,7 +24,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
 from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
-from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Quotient
+from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Placing, Quotient
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
 from coopmat.spirv.transform.facts import Facts
@@ -89,8 +89,10 @@ class Neighbours:
     """
 
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
-                 conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = ()) -> None:
-        """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory."""
+                 conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
+                 placing: Placing | None = None) -> None:
+        """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
+        of sub-groups that stand in one row."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
             raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
@@ -101,7 +103,7 @@ class Neighbours:
         self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
         self._check_variables()
         self.conditions, self.apart = conditions, tuple(apart)
-        self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope)
+        self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
         self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size))
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
@@ -124,6 +126,18 @@ class Neighbours:
         kind = self.matrices.kind(self.matrices.products[0].words[0])
         assert kind is not None
         return kind.component.size
+
+    def flat_product(self) -> NoMerge | None:
+        """A product in a loop that adds up, and of which several rounds cannot be one: matrices of sums that are larger
+        than registers would be loaded and stored in each round. None if there is none."""
+        for header in self.indices.counters.keys() - self.growth.extents.keys():
+            phis = {row.result_id for row in self.body.block(header).instructions if row.opcode == Op.Phi}
+            for row in self.matrices.products:
+                depth = self.matrices.dimensions.find((row.words[0], 1))
+                if row.words[2] in phis and depth not in self.growth.loops:
+                    return no_merge(self.editor, row, "its loop along K does not only add up products of tiles that "
+                                                      "follow each other, so that several rounds cannot be one")
+        return None
 
     def extents(self, group_counts: Sequence[int]) -> tuple[int, int]:
         """Rows and columns of what all work-groups compute together."""

@@ -20,7 +20,7 @@ from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
-from coopmat.spirv.transform.enlarge.indices import Condition, Indices
+from coopmat.spirv.transform.enlarge.indices import Condition, Indices, Placing
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.fold import remove_unused
 from coopmat.spirv.transform.goal import Goal, Say, counted
@@ -56,14 +56,14 @@ class Packed(NamedTuple):
     apart: tuple[tuple[int, int], ...] = ()
 
 
-def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, *, chains: bool = True
-           ) -> Packed:
+def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
+           placing: Placing | None = None, *, chains: bool = True) -> Packed:
     """The same of one kernel. NoMerge for matrices of several scopes. ``chains``: whether chains of products along K
     become one, too."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
-    indices = Indices(editor, body, local_size, sub_group_size, scope_of(module))
+    indices = Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
     packing = _Packing(editor, TypeTable(module, 1), indices, chains, asks=True)
     if not packing.done():
         return Packed(module)
