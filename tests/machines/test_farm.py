@@ -133,6 +133,23 @@ def test_launches(farm: cm.Farm, name: str) -> None:
     np.testing.assert_array_equal(data[64:], np.arange(64, 1 << 15))
 
 
+def test_what_workers_keep(farm: cm.Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that a launch has written stay where they are, and those that are asked for again and are gone come again;
+    also where a worker can only be reached by the scheduler."""
+    def forget(dask_worker: Any) -> None:  # sent by value
+        dask_worker.handlers["coopmat_launch"].__self__._kept.clear()
+
+    kernel, queue = cm.build(KERNELS).kernel("add"), cm.Queue(farm.device("cpu"))
+    data, ones = np.zeros(1 << 15, np.int32), np.ones(1 << 15, np.int32)
+    for number in range(4):
+        queue.enqueue(kernel, data.size, 64, data, ones, 1 + number).wait()
+        if number == 1:
+            farm.client.run(forget)
+        if number == 2:
+            monkeypatch.setattr(farm._launches, "_by_scheduler", set(farm.addresses("cpu")))
+    assert (data == 1 + 2 + 3 + 4).all()
+
+
 def test_errors_of_kernels_come_back(farm: cm.Farm) -> None:
     with pytest.raises(cm.OutOfBounds, match="element 64"):
         cm.Queue(farm.device("sim:generic")).enqueue(cm.build(KERNELS).kernel("outside"), 64, 64,

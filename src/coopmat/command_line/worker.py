@@ -8,15 +8,26 @@ import json
 import os
 import pickle
 import socket
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from coopmat.diagnostics import Error
 from coopmat.support.terminal import console, table
+from coopmat.targets.cpu.options import available_cores
 
 LOGGING = {"distributed": "warning", "distributed.worker": "critical"}
 """What processes tell: not the errors of kernels, which are for those who launch them."""
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def settings(processes: int) -> dict[str, Any]:
+    """Dask's settings for processes that share this machine: its libraries for matrices have no more threads than there
+    are cores, nobody looks at its stacks every 10 ms, and the C library does not give memory back at every turn, which
+    would cost the simulator time."""
+    threads = max(1, available_cores() // processes)
+    return {"logging": LOGGING, "distributed.worker.profile.enabled": False,
+            "distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, threads)}
 
 
 def worker(
@@ -25,9 +36,8 @@ def worker(
     host: Annotated[str, typer.Option(help="Where to listen; other than loopback needs TLS.")] = "127.0.0.1",
 ) -> None:
     """Offer this machine's devices to a scheduler (`dask scheduler` starts one), until it is interrupted."""
-    from coopmat.machines.farms import MISSING, PREFIX, is_encrypted, keep_environment
+    from coopmat.machines.farms import MISSING, PREFIX, is_encrypted
     from coopmat.machines.worker import METADATA, described, resources_of
-    from coopmat.targets.cpu.options import available_cores
 
     try:
         import dask
@@ -40,9 +50,8 @@ def worker(
     if not is_secure and not _is_loopback(host):
         raise Error(f"a worker runs what anybody sends who reaches it, so it listens at '{host}' only with TLS: set "
                     "distributed.comm.require-encryption and its certificates in Dask's settings (docs/farm.md)")
-    keep_environment()
-    dask.config.set({"logging": LOGGING})
     count = processes if processes is not None else available_cores()
+    dask.config.set(settings(count))
     scheduler = f"{'tls' if is_secure else 'tcp'}://{address.removeprefix(PREFIX)}"
     machine, record = f"{socket.gethostname()}-{os.getpid()}", described()
     resources = [resources_of(record, is_first=number == 0) for number in range(count)]
@@ -51,7 +60,7 @@ def worker(
         async with Client(scheduler, asynchronous=True, set_as_default=False) as client:
             await client.set_metadata([METADATA, machine], pickle.dumps(record))
             nannies = [await Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}", resources=own,
-                                   preload=["coopmat.machines.haste"]) for number, own in enumerate(resources)]
+                                   preload=["coopmat.machines.service"]) for number, own in enumerate(resources)]
             offered = dict.fromkeys(name for own in resources for name in own)
             print(f"{count} processes offer {', '.join(offered)} to {address}", flush=True)
             await asyncio.gather(*(one.finished() for one in nannies))

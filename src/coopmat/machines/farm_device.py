@@ -10,7 +10,6 @@ import numpy as np
 
 from coopmat.devices import Combination
 from coopmat.diagnostics import Error, LaunchError
-from coopmat.machines import worker
 from coopmat.machines.worker import DeviceRecord, Place, Request
 from coopmat.runtime.device import Device
 from coopmat.runtime.timing import Timer, simulation_timer
@@ -101,10 +100,7 @@ class FarmProgram:
         changed = tuple(number for span, number in numbers.items() if span.written)
         request = Request(self.spirv, kernel, self.device.record.name, self.device.options, *sizes, tuple(arguments),
                           changed)
-        results = self.device.farm.run(worker.run, request, arrays, device_name=self.device.record.name,
-                                       key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
-        for number, (start, content) in zip(changed, results, strict=True):
-            arrays[number][start:start + content.size] = content
+        self.device.farm.run(request, arrays, key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
         for one in given:
             if isinstance(one, np.ndarray):
                 copied(one)

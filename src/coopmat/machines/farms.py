@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import pickle
-import random
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,31 +13,23 @@ import numpy as np
 
 from coopmat.diagnostics import Error, LaunchError, value_text
 from coopmat.machines import worker
-from coopmat.machines.haste import hasten
-from coopmat.machines.worker import DeviceRecord, WorkerRecord, resource_of
+from coopmat.machines.launches import Launches
+from coopmat.machines.service import METRIC
+from coopmat.machines.worker import DeviceRecord, Request, WorkerRecord, resource_of
 from coopmat.runtime.device import Device
 from coopmat.support.version import __version__
 
 PREFIX = "dask://"
 MISSING = "a farm needs Dask.distributed: 'pip install coopmat[farm]' brings it"
 PATIENCE = 25.0  # seconds without an answer of the scheduler
-TRIES = 4  # of a launch whose arrays were lost with a worker
-MOST_KEPT = 1 << 30  # bytes of arrays that workers keep
-MOST_SEEN = 1 << 28  # bytes of arrays that are compared with what they were
-SMALL = 1 << 16  # bytes of an array that goes with its task
 RESTART = 8.0  # seconds that a worker may take to start again
 FRESH = 1.0  # seconds for which what is known of the workers serves
 _POLL = 0.5
-_NUMBERS = itertools.count()
-
-
-class _Lost(Exception):
-    """A task's inputs are gone, with the workers that had them."""
 
 
 @dataclass(frozen=True)
 class WorkerState:
-    """A worker now. load: the share of its processor that is busy, 1 is one core; running: tasks."""
+    """A worker now. load: the share of its processor that is busy, 1 is one core; running: tasks and launches."""
 
     address: str
     record: WorkerRecord
@@ -59,14 +46,10 @@ class Farm:
     client: Any = field(repr=False)
     _records: dict[str, WorkerRecord] = field(default_factory=dict, repr=False)  # by the machine
     _states: tuple[float, list[WorkerState]] = field(default=(0.0, []), repr=False)  # and when they were asked for
-    _sent: OrderedDict[str, tuple[Any, int]] = field(default_factory=OrderedDict, repr=False)  # the last used is last
-    _seen: OrderedDict[tuple[int, int], tuple[np.ndarray, str]] = field(default_factory=OrderedDict, repr=False)
-    """Of arrays by their addresses and sizes, the contents and what stands for them; the last used is last."""
-    _quarantined: dict[str, str] = field(default_factory=dict, repr=False)
-    _places: set[int] = field(default_factory=set, repr=False)  # taken by the launches of this process that run
-    _first: int = field(default_factory=lambda: random.randrange(1 << 16), repr=False)
-    """Where places begin among workers: elsewhere for another process."""
-    _lock: Any = field(default_factory=threading.Lock, repr=False)
+    _launches: Launches = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._launches = Launches(self)
 
     # --- what there is ------------------------------------------------------------------
 
@@ -78,9 +61,7 @@ class Farm:
             record, metrics = self._record(worker.machine_of(str(one.get("name")))), one.get("metrics", {})
             if record is not None:
                 found.append(WorkerState(address, record, dict(one.get("resources", {})), metrics.get("cpu", 0.0) / 100,
-                                         metrics.get("executing", 0)))
-        if {one.address for one in found} != {one.address for one in self._states[1]}:
-            hasten(self.client)
+                                         metrics.get("executing", 0) + metrics.get(METRIC, 0)))
         self._states = time.monotonic(), found
         return found
 
@@ -127,72 +108,24 @@ class Farm:
 
     # --- work ---------------------------------------------------------------------------
 
-    def run(self, function: Callable[..., Any], first: Any, arrays: Sequence[np.ndarray], *, device_name: str, key: str,
-            what: str) -> Any:
-        """``function(first, *arrays)`` on a worker that has a device. ``key``: what is put into quarantine if it ends
-        workers, and ``what``: how messages call it. Raises what the function raises."""
-        if key in self._quarantined:
-            raise LaunchError(self._quarantined[key])
-        with self._lock:
-            place = next(one for one in itertools.count() if one not in self._places)
-            self._places.add(place)
-        try:
-            return self._tried(function, first, arrays, place, resource_of(device_name), key, what)
-        finally:
-            with self._lock:
-                self._places.remove(place)
+    def run(self, request: Request, arrays: Sequence[np.ndarray], *, key: str, what: str) -> None:
+        """Run a launch on a worker that has its device. See :meth:`~coopmat.machines.launches.Launches.run`."""
+        self._launches.run(request, arrays, key=key, what=what)
 
-    def _tried(self, function: Callable[..., Any], first: Any, arrays: Sequence[np.ndarray], place: int, resource: str,
-               key: str, what: str) -> Any:
-        """The same. place: those of launches that run at once differ, and so do the workers that their arrays are sent
-        to; Dask sends a launch to where its arrays are, though another one is busy there."""
-        from distributed import KilledWorker
-
-        for _ in range(TRIES):
-            futures: list[Any] = []
-            try:
-                workers = sorted(self._wait_for(resource))
-                chosen = workers[(self._first + place) % len(workers)]
-                futures += (self._send(array, place, chosen) for array in arrays)
-                future = self.client.submit(function, first, *futures, pure=False, resources={resource: 1},
-                                            key=f"{what}-{id(self)}-{next(_NUMBERS)}")
-                return self._result(future)
-            except KilledWorker as error:
-                self._quarantined[key] = (
-                    f"{what} is in quarantine: it has ended the processes of several workers, the last one "
-                    f"{error.last_worker.address}; run it on a simulated device, which says where it goes wrong")
-                raise LaunchError(self._quarantined[key]) from None
-            except (_Lost, OSError):  # a worker has ended while it was sent to, or with what it had
-                self.check()
-                self._forget(futures)
-        raise LaunchError(f"{what}: its arrays were lost with their workers {TRIES} times")
-
-    def _wait_for(self, resource: str) -> list[str]:
-        """The workers that have something: those that are starting again are waited for. LaunchError if none comes."""
-        asked, states = self._states
-        states = states if time.monotonic() < asked + FRESH else self.workers()
+    def addresses(self, device: str, *, again: bool = False) -> list[str]:
+        """The workers that have a device; those that are starting again are waited for. LaunchError if none comes.
+        again: what is known of them may be wrong."""
+        resource, (asked, states) = resource_of(device), self._states
+        states = states if time.monotonic() < asked + FRESH and not again else self.workers()
         end = time.monotonic() + PATIENCE
         while True:
-            found = [one.address for one in states if resource in one.resources]
+            found = sorted(one.address for one in states if resource in one.resources)
             if found:
                 return found
             if time.monotonic() > end:
                 raise LaunchError(f"no worker of {self.address} has {resource} any more")
             time.sleep(_POLL)
             states = self.workers()
-
-    def _result(self, future: Any) -> Any:
-        """What a task gives. _Lost if its inputs are gone; Error if the scheduler is."""
-        while True:
-            try:
-                return future.result(timeout=_POLL)
-            except TimeoutError:
-                self.check()
-            except Exception as error:
-                if "Cancelled" not in type(error).__name__:
-                    raise
-                self.check()
-                raise _Lost from None
 
     def check(self) -> None:
         """Error if the scheduler does not answer for too long."""
@@ -207,41 +140,6 @@ class Farm:
             return ask()
         except (OSError, TimeoutError) as error:
             raise Error(f"the scheduler of {self.address} does not answer: {error}") from None
-
-    # --- arrays that workers keep -------------------------------------------------------
-
-    def _send(self, array: np.ndarray, place: int, worker: str) -> Any:
-        """An array for launches of a place: what was sent before, or sent now, to a worker, or to another one if that
-        has gone; small ones as they are."""
-        if array.nbytes < SMALL:
-            return array
-        name = f"{self._digest(array)} {place}"
-        known, _ = self._sent.pop(name, (None, 0))
-        if known is None or known.status != "finished":
-            try:
-                known = self.client.scatter(array, hash=False, workers=[worker])
-            except Exception:
-                known = self.client.scatter(array, hash=False)
-        self._sent[name] = known, array.nbytes
-        while sum(nbytes for _, nbytes in self._sent.values()) > MOST_KEPT and len(self._sent) > 1:
-            self._sent.popitem(last=False)
-        return known
-
-    def _digest(self, array: np.ndarray) -> str:
-        """What stands for an array's content. That of memory whose content is what it was is known."""
-        place = int(array.ctypes.data), array.nbytes
-        seen = self._seen.pop(place, None)
-        if seen is None or not np.array_equal(seen[0], array):
-            seen = array.copy(), hashlib.blake2b(array.data, digest_size=16).hexdigest()
-        self._seen[place] = seen
-        while sum(nbytes for _, nbytes in self._seen) > MOST_SEEN:
-            self._seen.popitem(last=False)
-        return seen[1]
-
-    def _forget(self, futures: Sequence[Any]) -> None:
-        """Send arrays again when they are needed again."""
-        for digest in [digest for digest, (one, _) in self._sent.items() if any(one is other for other in futures)]:
-            del self._sent[digest]
 
 
 def farm(address: str, *, security: Any = None) -> Farm:
@@ -261,7 +159,6 @@ def _connected(address: str, security: Any) -> Farm:
         from distributed import Client
     except ImportError as error:
         raise Error(f"{MISSING} ({error})") from None
-    keep_environment()
     scheme = "tls" if security is not None or is_encrypted() else "tcp"
     given = {} if security is None else {"security": security}
     try:
@@ -276,11 +173,3 @@ def is_encrypted() -> bool:
     import dask
 
     return bool(dask.config.get("distributed.comm.require-encryption", False))
-
-
-def keep_environment() -> None:
-    """Keep Dask from changing the environment of processes: its nanny sets the C library to give memory back at once,
-    which costs the simulator time."""
-    import dask
-
-    dask.config.set({"distributed.nanny.pre-spawn-environ": {}})

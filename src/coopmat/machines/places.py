@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from coopmat.diagnostics import Error
-from coopmat.machines.farms import Farm, keep_environment
+from coopmat.machines.farms import Farm
 
 DASKS_TRIES = 4
 """Workers that a task has ended when Dask gives it up."""
@@ -94,7 +94,6 @@ class OnFarm:
     """Workers of a farm."""
 
     def __init__(self, on: Farm) -> None:
-        keep_environment()
         self.farm = on
         self.processes = max(1, len(on.workers()))
 

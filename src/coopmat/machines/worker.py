@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,6 @@ SIMULATED = "sim"
 METADATA = "coopmat"
 """Where the scheduler keeps what machines tell of themselves, pickled, by the names of machines."""
 MOST_PROGRAMS = 64
-ALIGNMENT = 16  # of the memory of arrays, as numpy's
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,16 @@ Change = tuple[int, np.ndarray]
 """Where the bytes of an array that are others begin, and what they are now."""
 
 
-def run(request: Request, *arrays: np.ndarray) -> list[Change]:
-    """Launch a kernel on a device of this worker; what it has changed of the arrays that it may write, from the first
-    byte to the last one. Raises what the launch raises."""
-    kept = {number: one.copy() for number, one in enumerate(arrays)
-            if number in request.written or one.ctypes.data % ALIGNMENT}  # messages begin anywhere
-    given = [kept.get(one.number, arrays[one.number])[one.offset:one.offset + one.nbytes]
+def run(request: Request, arrays: Sequence[np.ndarray]) -> tuple[list[Change], list[np.ndarray]]:
+    """Launch a kernel on a device of this worker, on copies of the arrays that it may write; what it has changed of
+    these, from the first byte to the last one, and the copies. Raises what the launch raises."""
+    written = {number: arrays[number].copy() for number in request.written}
+    given = [written.get(one.number, arrays[one.number])[one.offset:one.offset + one.nbytes]
              if isinstance(one, Place) else one for one in request.arguments]
     on = device(request.device, options=request.options)
     kernel = _program(request.spirv).kernel(request.kernel)
     _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()
-    return [_change(arrays[number], kept[number]) for number in request.written]
+    return [_change(arrays[number], after) for number, after in written.items()], list(written.values())
 
 
 def _change(before: np.ndarray, after: np.ndarray) -> Change:

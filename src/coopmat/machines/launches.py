@@ -1,0 +1,203 @@
+"""Launches that this process sends to the workers of a farm, until one of them has run each."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import pickle
+import random
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from coopmat.diagnostics import LaunchError
+from coopmat.machines.contents import Contents
+from coopmat.machines.service import FAILED, LAUNCH
+from coopmat.machines.worker import Change, Request
+
+SMALL = 1 << 16  # bytes of an array that goes with its launch
+MOST_DEATHS = 3  # of workers that run a launch
+MOST_FAILURES = 12  # to reach a worker, or to hear of it again
+CONNECTS = 5.0  # seconds that a connection may take
+LISTENS = 5.0  # seconds without an answer, after which a worker is asked whether it is there
+ANSWERS = 10.0  # seconds that this may take
+SILENT = 60.0  # seconds for which one that did not answer is the last that is asked
+QUEUES = 1.0  # seconds after which a launch waits at a worker that is busy
+_PAUSES = (0.002, 0.05)  # seconds between rounds of asking: at first, and at most
+_POLL = 0.2
+
+
+class _Gone(Exception):
+    """A worker cannot be reached, does not answer, or has ended. ``ran``: it may have ended by the launch."""
+
+    def __init__(self, message: str, *, ran: bool = False) -> None:
+        self.ran = ran
+        super().__init__(message)
+
+
+class Workers(Protocol):
+    """What launches need of a farm."""
+
+    address: str
+    client: Any
+
+    def addresses(self, device: str, *, again: bool = False) -> Sequence[str]:
+        """The workers that have a device, waited for if there are none. ``again``: what is known may be wrong."""
+
+    def check(self) -> None:
+        """Error if the scheduler does not answer for too long."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A launch as it is sent. key: what is put into quarantine if it ends workers; what: how messages call it. arrays:
+    names of those in ``kept``, or small ones. results: the names under which workers keep what is written."""
+
+    device: str
+    key: str
+    what: str
+    request: bytes
+    arrays: Sequence[Any]
+    kept: Mapping[str, np.ndarray]
+    results: Sequence[str]
+
+
+class Launches:
+    """The launches of this process on a farm."""
+
+    def __init__(self, farm: Workers) -> None:
+        self.farm = farm
+        self._contents = Contents(str(farm.client.id))
+        self._quarantined: dict[str, str] = {}
+        self._places: set[int] = set()  # taken by launches that run
+        self._first = random.randrange(1 << 16)  # where places begin among workers: elsewhere for another process
+        self._silent: dict[str, float] = {}  # workers that did not answer, and until when they are asked last
+        self._by_scheduler: set[str] = set()  # workers that cannot be reached from here
+        self._lock = threading.Lock()
+
+    def run(self, request: Request, arrays: Sequence[np.ndarray], *, key: str, what: str) -> None:
+        """Run a launch on a worker that has its device, and write to arrays of bytes what it has changed, when it has
+        ended well. Raises what the launch raises."""
+        from distributed.protocol import to_serialize
+
+        if key in self._quarantined:
+            raise LaunchError(self._quarantined[key])
+        names = [self._contents.name(one) if one.nbytes >= SMALL else "" for one in arrays]
+        results = [self._contents.new() if names[number] else "" for number in request.written]
+        sent = [name or to_serialize(array) for name, array in zip(names, arrays, strict=True)]
+        kept = {name: array for name, array in zip(names, arrays, strict=True) if name}
+        changes = self._placed(Job(request.device, key, what, pickle.dumps(request), sent, kept, results))
+        for number, name, (start, content) in zip(request.written, results, changes, strict=True):
+            arrays[number][start:start + content.size] = content
+            if name:
+                self._contents.put(arrays[number], name)
+
+    def _placed(self, job: Job) -> Sequence[Change]:
+        """What a launch changes. Launches that run at once begin to look for a worker at different places, and each
+        finds its arrays where it was before."""
+        with self._lock:
+            place = next(one for one in itertools.count() if one not in self._places)
+            self._places.add(place)
+        try:
+            return self._tried(job, self._first + place)
+        finally:
+            with self._lock:
+                self._places.remove(place)
+
+    def _tried(self, job: Job, place: int) -> Sequence[Change]:
+        deaths = failures = 0
+        pause, queues = _PAUSES[0], time.monotonic() + QUEUES
+        while True:
+            waits = time.monotonic() > queues
+            workers = self._order(self.farm.addresses(job.device, again=failures > 0), place)
+            for worker in workers[:1] if waits else workers:
+                try:
+                    changes = self.farm.client.sync(self._asked, worker, job, waits)
+                except _Gone as gone:
+                    deaths, failures = deaths + gone.ran, failures + 1
+                    self._give_up(job, deaths, failures, gone)
+                    time.sleep(_POLL)
+                    break
+                if changes is not None:
+                    return changes
+            else:
+                time.sleep(pause)
+                pause = min(2 * pause, _PAUSES[1])
+
+    def _order(self, workers: Sequence[str], place: int) -> list[str]:
+        """The workers in the order in which they are asked."""
+        first, now = place % len(workers), time.monotonic()
+        turned = [*workers[first:], *workers[:first]]
+        return sorted(turned, key=lambda one: self._silent.get(one, 0.0) > now)
+
+    def _give_up(self, job: Job, deaths: int, failures: int, last: _Gone) -> None:
+        """LaunchError for a launch that has ended too many workers, or that nobody takes."""
+        self.farm.check()
+        if deaths >= MOST_DEATHS:
+            self._quarantined[job.key] = (
+                f"{job.what} is in quarantine: it has ended the processes of {deaths} workers, one after the other "
+                f"({last}); run it on a simulated device, which says where it goes wrong")
+            raise LaunchError(self._quarantined[job.key])
+        if failures >= MOST_FAILURES:
+            raise LaunchError(f"{job.what}: {failures} times a worker of {self.farm.address} could not be reached or "
+                              f"did not answer, the last time because {last}")
+
+    # --- the conversation with a worker, in the client's event loop ----------------------
+
+    async def _asked(self, worker: str, job: Job, waits: bool) -> Sequence[Change] | None:
+        """What the launch changes; None if the worker is busy."""
+        from distributed.core import clean_exception
+        from distributed.protocol import to_serialize
+
+        message = {"op": LAUNCH, "request": job.request, "arrays": job.arrays, "results": job.results, "given": {},
+                   "waits": waits}
+        answer = await self._heard(worker, message)
+        if "missing" in answer:
+            given = {name: to_serialize(job.kept[name]) for name in answer["missing"]}
+            answer = await self._heard(worker, {**message, "given": given})
+        if answer.get("status") == FAILED:
+            _, error, trace = clean_exception(**answer)
+            raise (error or LaunchError(f"{job.what}: {answer.get('exception_text')}")).with_traceback(trace)
+        changes: Sequence[Change] | None = answer.get("changes")
+        return changes
+
+    async def _heard(self, worker: str, message: dict[str, Any]) -> dict[str, Any]:
+        """The answer of a worker. _Gone if it ends before, or does not even say that it is there."""
+        answer = asyncio.ensure_future(self._exchanged(worker, message))
+        try:
+            while not (await asyncio.wait({answer}, timeout=LISTENS))[0]:
+                try:
+                    await asyncio.wait_for(self._exchanged(worker, {"op": "identity"}), ANSWERS)
+                except TimeoutError:
+                    self._silent[worker] = time.monotonic() + SILENT
+                    raise _Gone(f"{worker} does not answer for {LISTENS + ANSWERS:.0f} seconds") from None
+            return await answer
+        finally:
+            answer.cancel()
+
+    async def _exchanged(self, worker: str, message: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a message, by a connection to the worker, or by the scheduler where there is none."""
+        from distributed.core import send_recv
+
+        if worker in self._by_scheduler:
+            try:
+                return dict(await self.farm.client.scheduler.proxy(worker=worker, msg=message))
+            except OSError as error:
+                raise _Gone(f"{worker} ended: {error}", ran=True) from None
+        pool = self.farm.client.rpc
+        try:
+            connection = await pool.connect(worker, timeout=CONNECTS)
+        except OSError as error:
+            if isinstance(error.__cause__ or error, TimeoutError):
+                self._by_scheduler.add(worker)
+            raise _Gone(f"{worker} cannot be reached: {error}") from None
+        try:
+            return dict(await send_recv(connection, **message))
+        except OSError as error:
+            raise _Gone(f"{worker} ended: {error}", ran=True) from None
+        finally:
+            pool.reuse(worker, connection)
