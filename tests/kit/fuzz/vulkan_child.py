@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -24,9 +25,14 @@ from tests.kit.oracles import vulkan
 from tests.kit.paths import ROOT
 
 DEVICE = "vulkan:0"
-SUB_GROUP_SIZE = 8
 LONGEST = 120
 """Seconds for one kernel."""
+
+
+@cache
+def sub_group_size() -> int:
+    """Of the device."""
+    return cm.device(DEVICE).sub_group_sizes[0]
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def generic(seed: int) -> Launch:
     """A kernel of tests/kernels/generic.cl, by its number."""
     text = (ROOT / "tests" / "kernels" / "generic.cl").read_text()
     name = re.findall(r"kernel void (\w+)", text)[seed]
-    return Launch(seed, (32, 32), lambda: [np.arange(320, dtype=np.int32), cm.local(128)], SUB_GROUP_SIZE,
+    return Launch(seed, (32, 32), lambda: [np.arange(320, dtype=np.int32), cm.local(128)], sub_group_size(),
                   f"#define {name} k\n{text}")
 
 
@@ -92,7 +98,7 @@ def main(maker: str, first: int, number: int) -> None:
     """Run so many kernels."""
     for seed in count(first):
         launch = MAKERS[maker](seed)
-        if launch.sub_group_size != SUB_GROUP_SIZE:
+        if launch.sub_group_size != sub_group_size():
             continue
         if number == 0:
             return

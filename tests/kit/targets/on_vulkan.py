@@ -27,8 +27,9 @@ def run(*arguments: str, driver: str = "lavapipe", chip: str = "", validation: b
     """Start the interpreter with arguments, and wait for its end. variables: of its environment."""
     python = vulkan.python()
     assert python is not None
-    environment = vulkan.environment(driver, chip, validation=validation) | {
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "COLUMNS": "200", **variables}
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = vulkan.environment(driver, chip, validation=validation) | {"PYTHONPATH": path, "COLUMNS": "200",
+                                                                             **variables}
     return subprocess.run([python, *arguments], capture_output=True, text=True, env=environment, check=False,
                           timeout=seconds, cwd=cwd)
 
