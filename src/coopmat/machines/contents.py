@@ -9,8 +9,9 @@ from collections import OrderedDict
 
 import numpy as np
 
+from coopmat.targets.base.spans import changed_bytes
+
 MOST_SEEN = 1 << 28  # bytes of arrays that are compared with what they were
-WORD = 8  # bytes
 _NUMBERS = itertools.count()
 
 
@@ -26,7 +27,7 @@ class Contents:
         """The name of an array's content now."""
         with self._lock:
             seen = self._seen.get(_place(array))
-        if seen is not None and is_equal(seen[0], array):
+        if seen is not None and changed_bytes(seen[0], array) == slice(0, 0):
             return seen[1]
         name = hashlib.blake2b(array.data, digest_size=16).hexdigest()
         self.put(array, name)
@@ -44,12 +45,6 @@ class Contents:
             self._seen[_place(array)] = seen
             while sum(nbytes for _, nbytes in self._seen) > MOST_SEEN:
                 self._seen.popitem(last=False)
-
-
-def is_equal(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether two arrays of as many bytes are equal, by words where there are whole ones."""
-    width = WORD if first.nbytes % WORD == 0 else 1
-    return bool((first.view(f"u{width}") == second.view(f"u{width}")).all())
 
 
 def _place(array: np.ndarray) -> tuple[int, int]:

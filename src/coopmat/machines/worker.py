@@ -14,6 +14,7 @@ from coopmat.devices import Combination, DeviceDescription
 from coopmat.runtime import Device, Program, build, device, devices
 from coopmat.runtime.streams import Stream
 from coopmat.support.version import __version__
+from coopmat.targets.base.spans import changed_bytes
 
 SIMULATED = "sim"
 """The resource of a worker that stands for all simulated devices."""
@@ -119,12 +120,8 @@ def run(request: Request, arrays: Sequence[np.ndarray]) -> tuple[list[Change], l
 
 
 def _change(before: np.ndarray, after: np.ndarray) -> Change:
-    width = 8 if before.size % 8 == 0 else 1
-    differs = before.view(f"u{width}") != after.view(f"u{width}")
-    if not differs.any():
-        return 0, after[:0]
-    start, end = int(differs.argmax()), differs.size - int(differs[::-1].argmax())
-    return start * width, after[start * width:end * width]
+    part = changed_bytes(before, after)
+    return part.start, after[part]
 
 
 @lru_cache(MOST_PROGRAMS)

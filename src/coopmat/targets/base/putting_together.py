@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from coopmat.diagnostics import LaunchError
 from coopmat.support.unwritten import copied
 from coopmat.targets.analysis.sharing import Combination, Sharing
-from coopmat.targets.base.spans import Bytes, Span, Spans, as_in
+from coopmat.targets.base.spans import Bytes, Span, Spans, as_in, changed_bytes
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": np.add, "min": np.fmin, "max": np.fmax, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
@@ -85,6 +86,11 @@ def _combined(memory: _Memory) -> np.ndarray:
 def _merged(memory: _Memory, checks: bool) -> np.ndarray:
     """What all parts have changed of an array, as bytes."""
     before, found = memory.span.content, memory.copies[0]
+    parts = [changed_bytes(before, own) for own in memory.copies]
+    if _are_apart(parts):
+        for own, part in zip(memory.copies[1:], parts[1:], strict=True):
+            found[part] = own[part]
+        return found
     taken = found != before
     for own in memory.copies[1:]:
         changed = own != before
@@ -99,3 +105,9 @@ def _merged(memory: _Memory, checks: bool) -> np.ndarray:
         np.copyto(found, own, where=changed)
         taken |= changed
     return found
+
+
+def _are_apart(parts: Sequence[slice]) -> bool:
+    """Whether no byte is in two parts."""
+    inside = sorted((one.start, one.stop) for one in parts if one.stop)
+    return all(last[1] <= following[0] for last, following in pairwise(inside))

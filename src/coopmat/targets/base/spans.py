@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 ALIGNMENT = 64  # of copies, relative to their originals
+WORD = 8  # bytes that are compared at once
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -80,6 +81,16 @@ class Spans:
 def as_in(memory: Bytes, offset: int, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """An array in other memory: of the same elements and shape, so many bytes from the beginning."""
     return np.ndarray(array.shape, array.dtype, memory, offset)
+
+
+def changed_bytes(before: Bytes, after: Bytes) -> slice:
+    """The bytes from the first one that differs to the last one, by words where there are whole ones; empty if none
+    does."""
+    width = WORD if before.size % WORD == 0 else 1
+    differs = before.view(f"u{width}") != after.view(f"u{width}")
+    if not differs.any():
+        return slice(0, 0)
+    return slice(int(differs.argmax()) * width, (differs.size - int(differs[::-1].argmax())) * width)
 
 
 def _address(array: Any) -> int:
