@@ -235,11 +235,15 @@ FITS: dict[str, dict[str, Fit]] = {
         "ASIN": by_odd(mp.asin, 0.5, 5),
         "SINH": by_odd(mp.sinh, HALF_LN2, 2),
         "COSH": by_even(mp.cosh, HALF_LN2, 3),
-        "TANH": by_odd(mp.tanh, 0.6, 5),
         "ERF": rational_odd(mp.erf, 3.93, 6, 5),
         "NATIVE_EXP2": power_less_one(mpf(2), 2),
         "NATIVE_LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), -FEW, 2 * FEW, 3),
         "NATIVE_SIN": by_odd(mp.sin, RIGHT, 3),
+        "RELAXED_LOG": quotient(mp.log1p, -FEW, 2 * FEW, 2),
+        "RELAXED_ROOT": Fit(lambda x: 1 / mp.sqrt(x), lambda x: 1 / mp.sqrt(x), 0.9319, 1.0705, 3),
+        "RELAXED_TAN": by_odd(mp.tan, RIGHT / 2, 3),
+        "RELAXED_ATAN": by_odd(mp.atan, 1.0, 4),
+        "RELAXED_ASIN": by_odd(mp.asin, 0.5, 2),
     },
     "DOUBLE": {
         "EXPM1": quotient(mp.expm1, -HALF_LN2, HALF_LN2, 12, (1.0, 0.5)),
@@ -317,9 +321,23 @@ def short_logarithms() -> dict[str, list[float]]:
     return found
 
 
+TANH_STEP = 19 / 32  # from the middle of an interval to that of the next one
+
+
+def hyperbolic_tangents(name: str, terms: int) -> dict[str, list[float]]:
+    """tanh(x) / x by a polynomial around each multiple of a step: one table for each power."""
+    fits = []
+    for place in range(ENTRIES):
+        of = lambda t, middle=place * TANH_STEP: mp.tanh(middle + t) / (middle + t)  # noqa: E731
+        fits.append(Fit(of, of, -TANH_STEP / 2, TANH_STEP / 2, terms))
+    columns = zip(*(polynomial(fit, "f") for fit in fits), strict=True)
+    return {f"{name}_{power}": list(column) for power, column in enumerate(columns)}
+
+
 def tables() -> dict[str, list[float]]:
     """What floats are looked up in, by names."""
-    return {"POWERS_OF_TWO": powers_of_two(), **logarithms(), **short_logarithms()}
+    return {"POWERS_OF_TWO": powers_of_two(), **logarithms(), **short_logarithms(),
+            **hyperbolic_tangents("TANH", 7), **hyperbolic_tangents("RELAXED_TANH", 4)}
 
 
 # -------------------------------------------------------------------------------- output

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 import coopmat as cm
 from coopmat.opencl import compile_source
 from coopmat.runtime.options import GROUPS, OPTIONS, Form, parse_options, split_options
+from coopmat.spirv.grammar import OPENCL_STD_NAMES, Decoration, FPFastMathMode, Op
 from coopmat.support.build_options import LANGUAGES, BuildOptions
+from coopmat.sycl import float32, int32, kernel, nd_item, ptr, sin
 
 
 @pytest.mark.parametrize(("options", "expected"), [
@@ -33,15 +35,18 @@ from coopmat.support.build_options import LANGUAGES, BuildOptions
     ("-cl-ext=-all,+cl_khr_fp16", {"extensions": (("all", False), ("cl_khr_fp16", True))}),
     ("-cl-single-precision-constant", {"single_precision_constants": True}),
     ("-cl-fast-relaxed-math", {"macros": (("__FAST_RELAXED_MATH__", None), ("__FAST_RELAXED_MATH__", "1"),
-                                          ("__FINITE_MATH_ONLY__", None), ("__FINITE_MATH_ONLY__", "1"))}),
-    ("-cl-finite-math-only", {"macros": (("__FINITE_MATH_ONLY__", None), ("__FINITE_MATH_ONLY__", "1"))}),
+                                          ("__FINITE_MATH_ONLY__", None), ("__FINITE_MATH_ONLY__", "1")),
+                               "fast_math": ("NotNaN", "NotInf", "NSZ", "AllowRecip", "Fast")}),
+    ("-cl-finite-math-only", {"macros": (("__FINITE_MATH_ONLY__", None), ("__FINITE_MATH_ONLY__", "1")),
+                              "fast_math": ("NotNaN", "NotInf")}),
+    ("-cl-no-signed-zeros -cl-unsafe-math-optimizations", {"fast_math": ("NSZ", "AllowRecip")}),
     ("-w -Wall -Wno-shadow -Werror -Werror=unused -Wno-error=unused -W -pedantic -pedantic-errors",
      {"warnings": ("-w", "-Wall", "-Wno-shadow", "-Werror", "-Werror=unused", "-Wno-error=unused", "-Wextra",
                    "-Wpedantic", "-Werror=pedantic")}),
     ("-coopmat-schedule=block:128x256,cluster:y", {"schedule": "block:128x256,cluster:y"}),
     ("-fsanitize=signed-integer-overflow", {"marks_overflow": True}),
     ("-ferror-limit=3", {"error_limit": 3}), ("-Wfatal-errors", {"error_limit": 1}),
-    ("-cl-opt-disable -cl-strict-aliasing -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations "
+    ("-cl-opt-disable -cl-strict-aliasing -cl-mad-enable "
      "-cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-kernel-arg-info -cl-uniform-work-group-size "
      "-cl-no-subgroup-ifp -g -O -O0 -O1 -O2 -O3 -Os -x cl -xcl", {}),
     ("-cl-intel-256-GRF-per-thread -ze-opt-large-register-file -cl-nv-verbose -cl-nv-maxrregcount=64",
@@ -133,6 +138,33 @@ def test_macros_of_options(options: str, macros: dict[str, str]) -> None:
     """As clang 16 defines them."""
     source = "\n".join(f"_Static_assert({name} == {value}, \"\");" for name, value in macros.items())
     assert headers(source, f"{options} -Wno-macro-redefined") == []
+
+
+FAST = FPFastMathMode.NotNaN | FPFastMathMode.NotInf | FPFastMathMode.NSZ | FPFastMathMode.AllowRecip \
+    | FPFastMathMode.Fast
+
+
+@pytest.mark.parametrize(("options", "flags"), [
+    ("-cl-fast-relaxed-math", FAST), ("-cl-unsafe-math-optimizations -cl-finite-math-only", FAST ^ FPFastMathMode.Fast),
+    ("-cl-no-signed-zeros", FPFastMathMode.NSZ), ("-cl-mad-enable", None)])
+def test_fast_math_in_the_module(options: str, flags: int | None) -> None:
+    """Arithmetic of floating-point numbers and functions of them are decorated, in both languages."""
+    source = """kernel void k(global float *y, global int *n) {
+        y[0] = sin(y[0]) / y[1] + (float)max(n[0], 2 * n[1]); }"""
+
+    @kernel
+    def python(item: nd_item[1], y: ptr[float32], n: ptr[int32]):
+        y[0] = sin(y[0]) / y[1] + float32(max(n[0], 2 * n[1]))
+
+    for built in (cm.build(source, options), cm.build(python, options)):
+        module = built.module
+        assert not [found for found in module.validate() if found.severity == "error"]
+        found = {row.words[0]: row.words[2] for row in module.of_opcode(Op.Decorate)
+                 if row.words[1] == Decoration.FPFastMathMode}
+        decorated = [OPENCL_STD_NAMES[row.words[1]] if row.opcode == Op.ExtInst else Op(row.opcode).name
+                     for row in module.instructions if row.result_id in found]
+        assert decorated == ([] if flags is None else ["sin", "FDiv", "FAdd"])
+        assert set(found.values()) == (set() if flags is None else {flags})
 
 
 def test_undefined_macros() -> None:

@@ -70,10 +70,13 @@ def _set(name: str, chosen: object) -> Apply:
     return apply
 
 
-def _define_as_one(*names: str) -> Apply:
-    """Define macros as 1, whatever they are already."""
+def _fast_math(flags: str, *macros: str) -> Apply:
+    """Let arithmetic assume something, in the words of SPIR-V, and define macros as 1, whatever they are already."""
     def apply(settings: Settings, value: str) -> None:
-        for name in names:
+        for flag in flags.split():
+            if flag not in settings.values.get("fast_math", ()):
+                settings.append("fast_math", flag)
+        for name in macros:
             settings.append("macros", (name, None))
             settings.append("macros", (name, "1"))
     return apply
@@ -175,6 +178,7 @@ class Option:
         return f"{self.name}{blank}{self.value}"
 
 
+FAST_MATH_MACROS = ("__FAST_RELAXED_MATH__", "__FINITE_MATH_ONLY__")
 PERMITTED = "permits other results; the simulator computes exactly anyway"
 
 PREPROCESSOR = (
@@ -194,12 +198,15 @@ LANGUAGE = (
     Option("-x", Form.EITHER, _source_language, "the source is OpenCL C", "cl"),
 )
 MATHEMATICS = (
-    Option("-cl-fast-relaxed-math", Form.FLAG, _define_as_one("__FAST_RELAXED_MATH__", "__FINITE_MATH_ONLY__"),
-           f"define __FAST_RELAXED_MATH__ and __FINITE_MATH_ONLY__; {PERMITTED}"),
-    Option("-cl-finite-math-only", Form.FLAG, _define_as_one("__FINITE_MATH_ONLY__"),
-           f"define __FINITE_MATH_ONLY__; {PERMITTED}"),
-    *(Option(name, Form.FLAG, _permit, PERMITTED) for name in (
-        "-cl-unsafe-math-optimizations", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-denorms-are-zero")),
+    Option("-cl-fast-relaxed-math", Form.FLAG, _fast_math("NotNaN NotInf NSZ AllowRecip Fast", *FAST_MATH_MACROS),
+           "the two options below, and define __FAST_RELAXED_MATH__"),
+    Option("-cl-finite-math-only", Form.FLAG, _fast_math("NotNaN NotInf", FAST_MATH_MACROS[1]),
+           f"define __FINITE_MATH_ONLY__; no operand or result is an infinity or a NaN; {PERMITTED}"),
+    Option("-cl-unsafe-math-optimizations", Form.FLAG, _fast_math("NSZ AllowRecip"),
+           "functions of float by faster forms, whose errors are those that OpenCL C allows then, on the CPU and on "
+           "NVIDIA's GPUs; the simulator computes exactly anyway"),
+    Option("-cl-no-signed-zeros", Form.FLAG, _fast_math("NSZ"), PERMITTED),
+    *(Option(name, Form.FLAG, _permit, PERMITTED) for name in ("-cl-mad-enable", "-cl-denorms-are-zero")),
     Option("-cl-fp32-correctly-rounded-divide-sqrt", Form.FLAG, _permit, "always so in the simulator"),
 )
 TRANSLATION = (

@@ -57,8 +57,9 @@ class OpenCLSource:
             from coopmat import lowering
 
             tree, warnings = self._translation
-            module = scheduled(lowering.to_spirv(tree, marks_overflow=self.options.marks_overflow),
-                               self.options.schedule)
+            options = self.options
+            module = lowering.to_spirv(tree, marks_overflow=options.marks_overflow, fast_math=options.fast_math)
+            module = scheduled(module, options.schedule)
             found = Compilation(module, warnings, self.files.record(), self.device.can_load(module))
             if not self._depends_on_time():
                 cache.put(self.key, found.to_bytes())
@@ -134,8 +135,8 @@ class PythonSource:
 
             tree, warnings = self._translation
             options = parse_options(self.options)
-            module = scheduled(lowering.to_spirv(tree, marks_overflow=options.marks_overflow),
-                               options.schedule or self.kernel.schedule)
+            module = lowering.to_spirv(tree, marks_overflow=options.marks_overflow, fast_math=options.fast_math)
+            module = scheduled(module, options.schedule or self.kernel.schedule)
             found = Compilation(module, warnings, {}, self.device.can_load(module))
             if entry is not None:
                 cache.put(entry, found.to_bytes())

@@ -62,8 +62,8 @@ class BuildOptions:
     ``macros`` are -D and -U in order: a name (with parameters, as in ``MAX(a, b)``) and its text, or None where
     it is undefined. ``extensions`` are those of -cl-ext in order, ``all`` among them, and whether they are on.
     ``warnings`` are the -W options and -w in order. ``schedule`` is what -coopmat-schedule= fixes. ``marks_overflow``:
-    signed arithmetic says that it must not overflow. ``unused`` are the
-    options that were accepted and change nothing here.
+    signed arithmetic says that it must not overflow. ``fast_math``: what arithmetic of floating-point numbers may
+    assume, as SPIR-V's FPFastMathMode calls it. ``unused`` are the options that were accepted and change nothing here.
     """
 
     language: Language = LATEST
@@ -77,4 +77,5 @@ class BuildOptions:
     single_precision_constants: bool = False
     schedule: str | None = None
     marks_overflow: bool = False
+    fast_math: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()

@@ -13,6 +13,15 @@ SINGLE: dict[str, float] = {
     **dict.fromkeys(("atan2", "atan2pi", "tanpi"), 6),
     **dict.fromkeys(("erf", "erfc", "lgamma", "pow", "pown", "powr", "rootn", "tgamma"), 16),
 }
+RELAXED: dict[str, float] = {
+    **dict.fromkeys(("acos", "asin", "atan", "cos", "sin"), 4096),
+    **dict.fromkeys(("acosh", "asinh", "atanh", "cbrt", "cosh", "expm1", "log1p", "pow", "pown", "powr", "rootn",
+                     "sinh", "tan", "tanh"), 8192),
+}
+"""Those of the functions that have faster forms with -cl-unsafe-math-optimizations (OpenCL SPIR-V environment
+specification, "ULP values for single precision math instructions with -cl-unsafe-math-optimizations"); of ``cos`` and
+``sin`` an error of 2**-11 from -pi to pi counts instead. What may be derived from others has the bound of forms that
+are not."""
 HALF = 0.51
 """Of fp16, which is computed in single precision and rounded."""
 

@@ -49,6 +49,9 @@ def checked(found: Ptx, *, may_spill: bool = False) -> Ptx:
 # ------------------------------------------------------------------ functions
 
 
+RELAXED = "-cl-unsafe-math-optimizations"
+
+
 @pytest.mark.parametrize(("call", "instructions"), [
     ("native_exp2(x)", ["ex2.approx.ftz.f32"]), ("native_recip(x)", ["rcp.approx.ftz.f32"]),
     ("native_divide(y, x)", ["rcp.approx.ftz.f32", "mul.rn.f32"]),
@@ -56,11 +59,21 @@ def checked(found: Ptx, *, may_spill: bool = False) -> Ptx:
     ("native_tan(x)", ["cos.approx.f32", "mul.rn.f32", "rcp.approx.ftz.f32", "sin.approx.f32"]),
     ("fmax(x, y)", ["max.f32"])])
 def test_functions_that_are_instructions(call: str, instructions: list[str]) -> None:
-    """Nothing is computed beside them."""
+    """Nothing is computed beside them; so it is without native_ where errors may be larger."""
+    wanted = sorted(instructions)
+    assert instructions_of(call) == wanted
+    name = call.removeprefix("native_")
+    if name.startswith(("exp", "tan")):
+        assert instructions_of(name, RELAXED) == wanted
+        assert instructions_of(name) != wanted
+
+
+def instructions_of(call: str, options: str = "") -> list[str]:
+    """Of floats, in a kernel that computes something of a number."""
     source = f"kernel void one(global float *at, float y) {{ float x = *at; *at = {call}; }}"
-    program = PtxProgram(executable(cm.build(source).module), CHIPS["sm_90a"])
+    program = PtxProgram(executable(cm.build(source, options).module), CHIPS["sm_90a"])
     found, = ptx_of(program, "one", (32,))
-    assert sorted(re.findall(r"^\s+((?:\w+\.)+f32)\s", found.text, re.M)) == sorted(instructions)
+    return sorted(re.findall(r"^\s+((?:\w+\.)+f32)\s", found.text, re.M))
 
 
 # ------------------------------------------------------------------ kernels of all kinds

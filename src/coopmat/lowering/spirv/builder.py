@@ -18,7 +18,7 @@ from coopmat.lowering.builder import BasicBlock, LoopMerge, Value, Window
 from coopmat.lowering.mangling import function_name
 from coopmat.lowering.memory import is_bool, member_index, memory_type, natural_alignment, physical_record
 from coopmat.lowering.spirv.blocks import BlockWriter
-from coopmat.lowering.spirv.operations import BINARY, CONVERT, MAY_OVERFLOW, ROUNDING_MODES, UNARY
+from coopmat.lowering.spirv.operations import BINARY, CONVERT, HAS_FAST_MATH, MAY_OVERFLOW, ROUNDING_MODES, UNARY
 from coopmat.lowering.spirv.types import STORAGE_CLASSES, TypeLowering
 from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import (
@@ -28,6 +28,7 @@ from coopmat.spirv.grammar import (
     Capability,
     Decoration,
     ExecutionMode,
+    FPFastMathMode,
     FunctionControl,
     FunctionParameterAttribute,
     LinkageType,
@@ -52,10 +53,12 @@ _UNDEFINED_COMPONENT = 0xFFFFFFFF
 
 class SpirvBuilder:
     """Implements :class:`coopmat.lowering.builder.Builder`; :meth:`finish` gives the module. ``marks_overflow``: signed
-    arithmetic says that it must not overflow."""
+    arithmetic says that it must not overflow. ``fast_math``: what that of floating-point numbers and their functions
+    may assume, names of FPFastMathMode."""
 
-    def __init__(self, *, marks_overflow: bool = False) -> None:
+    def __init__(self, *, marks_overflow: bool = False, fast_math: Sequence[str] = ()) -> None:
         self._marks_overflow = marks_overflow
+        self._fast_math = sum(FPFastMathMode[name] for name in fast_math)
         self._module = ModuleBuilder()
         self._types = TypeLowering(self._module)
         self._function_ids: dict[Function, int] = {}
@@ -339,7 +342,13 @@ class SpirvBuilder:
         result = self._value(op, type_, *operands)
         if self._marks_overflow and op in MAY_OVERFLOW and _kind(result) == "sint" and not isinstance(type_, t.Matrix):
             self._module.decorate(result.handle, Decoration.NoSignedWrap)
+        if op in HAS_FAST_MATH:
+            self._decorate_fast_math(result)
         return result
+
+    def _decorate_fast_math(self, result: Value) -> None:
+        if self._fast_math and not isinstance(result.type, t.Matrix) and _kind(result) == "float":
+            self._module.decorate(result.handle, Decoration.FPFastMathMode, self._fast_math)
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
         return self._value(Op.Select, if_true.type, condition.handle, if_true.handle, if_false.handle)
@@ -424,7 +433,9 @@ class SpirvBuilder:
         words = [self._module.extended_set(), OPENCL_STD[name], *(a.handle for a in arguments), *literals]
         self._blocks.append(make(Op.ExtInst, *words, type_id=self._types.value(type_), result_id=identifier,
                                  context="OpenCL.std"))
-        return Value(type_, identifier)
+        result = Value(type_, identifier)
+        self._decorate_fast_math(result)
+        return result
 
     def core(self, name: str, type_: t.Type, arguments: Sequence[Value], literals: Sequence[int]) -> Value:
         op = Op[name]

@@ -48,6 +48,8 @@ CONVERT: dict[tuple[str, str], Op] = {
 """By the kinds of source and target; integers are extended by the source's sign."""
 
 MAY_OVERFLOW = frozenset({Op.IAdd, Op.ISub, Op.IMul, Op.SNegate})
+HAS_FAST_MATH = frozenset({Op.FAdd, Op.FSub, Op.FMul, Op.FDiv, Op.FRem, Op.FMod})
+"""What FPFastMathMode may say something of in every version of SPIR-V (3.20, Decoration)."""
 
 ROUNDING_MODES = {"rte": FPRoundingMode.RTE, "rtz": FPRoundingMode.RTZ, "rtp": FPRoundingMode.RTP,
                   "rtn": FPRoundingMode.RTN}

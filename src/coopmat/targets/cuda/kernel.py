@@ -16,7 +16,7 @@ from coopmat.targets.analysis.origins import Origins
 from coopmat.targets.cuda.assertions import Assertions
 from coopmat.targets.cuda.families import HANDLERS
 from coopmat.targets.cuda.lanes import LOCAL_MEMORY, SHARED, CudaLanes, Variant
-from coopmat.targets.cuda.mathematics import SINGLE
+from coopmat.targets.cuda.mathematics import RELAXED, SINGLE
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.succession import let_next_begin, wait_for_previous
 from coopmat.targets.cuda.work_groups.kernel import kernel_text
@@ -155,7 +155,7 @@ def _fetching(emitter: Emitter, variant: Variant, schedule: Schedule, maps: Sequ
 
 def _machine(variant: Variant, execution: Callable[[Emitter], tuple[Lanes, MatrixForm]]) -> Machine:
     return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False,
-                   has_bf16=variant.chip.has(80), single=SINGLE)
+                   has_bf16=variant.chip.has(80), single=SINGLE, relaxed=RELAXED)
 
 
 def _write(emitter: Emitter, entry: EntryPoint, arguments: _Arguments) -> None:

@@ -108,3 +108,8 @@ SINGLE |= {
     "native_divide": lambda x, y: x * _RECIPROCAL(y),
 }
 """By name; operands that are integers are C's ``int``. What is not here is computed in double."""
+RELAXED = {name: SINGLE[f"native_{name}"] for name in ("exp", "exp2", "exp10", "log", "log2", "log10", "powr", "sin",
+                                                       "cos", "tan", "sqrt", "rsqrt")}
+"""With the errors that OpenCL C allows with -cl-unsafe-math-optimizations: CUDA C's guide has those of the instructions
+(an exponential 2 units and more the larger it is, a logarithm 2**-21 from 1/2 to 2 and 3 units elsewhere, sines 2**-20
+up to pi)."""

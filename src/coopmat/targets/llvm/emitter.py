@@ -42,6 +42,7 @@ class Machine:
     that varies. stack: the address space of the stack. has_remainder: LLVM's frem is exact there.
     has_bf16: it rounds floats to bf16 by itself, subnormal ones, too. single, double: its functions of real
     numbers in single and double precision, by their names in OpenCL.std; others are those of ``REAL``, in double.
+    relaxed: those of floats with the errors that OpenCL C allows with -cl-unsafe-math-optimizations.
     features: those of the processor that code depends on.
     """
 
@@ -55,6 +56,7 @@ class Machine:
     has_bf16: bool = False
     single: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     double: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    relaxed: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     features: Set[str] = frozenset()
 
 

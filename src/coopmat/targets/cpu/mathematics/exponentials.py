@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.parts import (
+    at_most,
     fused,
     kind_of,
     limited,
@@ -26,7 +27,7 @@ from coopmat.targets.cpu.mathematics.vectors import (
     no_larger,
     scaled,
 )
-from coopmat.targets.llvm.terms import Formula, Term, choose
+from coopmat.targets.llvm.terms import Formula, Term
 
 LIMITS = {
     "exp": {"float": (-104.5, 89.0), "double": (-746.0, 710.0)},
@@ -38,7 +39,8 @@ LIMITS = {
 }
 """Where results are infinite, 0, or what they tend to, when rounded."""
 
-SMALL_TANH = 0.6  # up to where it is a polynomial
+TANH_STEP = 19 / 32  # from the middle of an interval to that of the next one
+TANH_IS_ONE = 9.1
 SMALL = 0.1  # what is left of a number is less
 
 
@@ -141,6 +143,30 @@ def _halves(x: Term) -> tuple[Term, Term, Term, Term]:
     return sinh, cosh, up - down, up + down
 
 
+def powers_up_and_down(a: Term) -> tuple[Term, Term, Term]:
+    """Of floats within limits: half of 2**k, half of 2**-k, and r such that a is k log(2) + r, with k a multiple
+    of 1/16."""
+    table = OF[a.type]
+    k, shifted = nearest(a, table["LOG2_E"][0], ENTRIES)
+    r = fused(k, -table["LN2"][0], a)
+    powers = table["POWERS_OF_TWO"]
+    up = scaled(looked_up(shifted.bits, powers), k - 1.0)
+    down = scaled(looked_up(shifted.bits.constant(0) - shifted.bits, powers), -1.0 - k)
+    return up, down, r
+
+
+def tabulated_tanh(x: Term, fit: str, terms: int) -> Term:
+    """Of floats: x times a polynomial of what is left to the middle of one of 16 intervals."""
+    a = at_most(x.magnitude, TANH_IS_ONE)
+    k, shifted = nearest(a, 1 / TANH_STEP)
+    t = fused(k, -TANH_STEP, a)
+    columns = [looked_up(shifted.bits, OF[x.type][f"{fit}_{power}"]) for power in range(terms)]
+    found = columns.pop()
+    for column in reversed(columns):
+        found = fused(found, t, column)
+    return at_most(found * a, 1.0).with_sign(x)
+
+
 def sinh(x: Term) -> Term:
     """(exp(x) - exp(-x)) / 2."""
     s, c, minus, plus = _halves(x)
@@ -154,12 +180,9 @@ def cosh(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    """1 - 2 / (exp(2 |x|) + 1), of small floats a polynomial; of doubles (exp(2 x) - 1) / (exp(2 x) + 1)."""
+    """Of floats from tables, of doubles (exp(2 x) - 1) / (exp(2 x) + 1)."""
     if x.type == "float":
-        a, z = x.magnitude, x * x
-        large = 1.0 - 2.0 / (_exp2(a * (2 * OF[x.type]["LOG2_E"][0])) + 1.0)
-        small = fused(a * z, polynomial(z, OF[x.type]["TANH"]), a)
-        return choose(a > SMALL_TANH, large, small).with_sign(x)
+        return tabulated_tanh(x, "TANH", 7)
     x = limited(x, *LIMITS["tanh"][x.type])
     found = expm1(x + x)
     return found / (found + 2.0)

@@ -8,6 +8,7 @@ from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS
 from coopmat.targets.cpu.mathematics.native import NATIVE
 from coopmat.targets.cpu.mathematics.parts import apart
 from coopmat.targets.cpu.mathematics.powers import POWERS, ROOTS, WIDE_POWERS
+from coopmat.targets.cpu.mathematics.relaxed import FASTER, HALF
 from coopmat.targets.cpu.mathematics.special import SPECIAL
 from coopmat.targets.llvm.instructions.opencl.real import FAST
 from coopmat.targets.llvm.terms import Formula
@@ -20,9 +21,12 @@ def _apart(formulas: dict[str, Formula]) -> dict[str, Formula]:
 
 
 SINGLE: dict[str, Formula] = _apart(_BOTH | POWERS | SPECIAL)
-SINGLE |= {f"half_{name}": SINGLE[name] for name in FAST}
+SINGLE |= {f"half_{name}": SINGLE[name] for name in FAST if name not in HALF}
+SINGLE |= _apart({f"half_{name}": formula for name, formula in HALF.items()})
 SINGLE |= _apart({f"native_{name}": formula for name, formula in NATIVE.items()})
 """Of floats, and of narrower types, by way of floats."""
+RELAXED: dict[str, Formula] = {name: apart(f"relaxed_{name}", formula) for name, formula in FASTER.items()}
+"""Of floats, with -cl-unsafe-math-optimizations, where they have other forms then."""
 DOUBLE: dict[str, Formula] = _apart(_BOTH | WIDE_POWERS)
 DOUBLE |= {f"{prefix}_{name}": DOUBLE[name] for prefix in ("half", "native") for name in FAST if name in DOUBLE}
 """Of doubles; what is not here is the C library's."""

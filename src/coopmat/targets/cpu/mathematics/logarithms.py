@@ -143,15 +143,22 @@ def log1p(x: Term) -> Term:
     return guarded(is_usual(x + 1.0, unless=4), _log1p(x), "log1p", rare, x)
 
 
-def _log1p(x: Term) -> Term:
+def one_more(x: Term, base: Base = NATURAL) -> Term:
+    """The logarithm of 1 + x, of floats."""
     kind, total = kind_of(x), x + 1.0
     lost = x - (total - 1.0)
+    exponent = total.bits & ~((1 << kind.fraction) - 1)
+    k, m = exponent_and_significand(total)
+    f, index, inverse = fraction(m)
+    factor = (exponent.constant(2 * kind.bias << kind.fraction) - exponent).cast(x.type) * inverse
+    return base.of_fraction(k, fused(lost, factor, f), index)
+
+
+def _log1p(x: Term) -> Term:
     if x.type == "float":
-        exponent = total.bits & ~((1 << kind.fraction) - 1)
-        k, m = exponent_and_significand(total)
-        f, index, inverse = fraction(m)
-        factor = (exponent.constant(2 * kind.bias << kind.fraction) - exponent).cast(x.type) * inverse
-        return NATURAL.of_fraction(k, fused(lost, factor, f), index).with_sign(x)
+        return one_more(x).with_sign(x)
+    kind, total = kind_of(x), x + 1.0
+    lost = x - (total - 1.0)
     k, f, exponent = exponent_and_fraction(total)
     factor = (exponent.constant(kind.bias << kind.fraction) - exponent).cast(x.type)
     return _natural(k, fused(lost, factor, f)).with_sign(x)

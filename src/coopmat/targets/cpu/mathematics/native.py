@@ -22,16 +22,18 @@ def _sine(r: Term) -> Term:
     return fused(r * z, polynomial(z, OF[r.type]["NATIVE_SIN"]), r)
 
 
-def _sin(x: Term) -> Term:
+def sin(x: Term, parts: int = PARTS) -> Term:
+    """The sine; so many parts of pi are taken away."""
     k, shifted = nearest(x, OF[x.type]["INVERSE_PI"][0])
-    return signed(_sine(less(x, k, parts=PARTS)), shifted)
+    return signed(_sine(less(x, k, parts=parts)), shifted)
 
 
-def _cos(x: Term) -> Term:
+def cos(x: Term, parts: int = PARTS) -> Term:
+    """The cosine, in the same way."""
     magic = kind_of(x).magic
     shifted = fused(x, OF[x.type]["INVERSE_PI"][0], -0.5) + magic
     half = (shifted - magic) + 0.5
-    return signed(_sine(less(-x, -half, parts=PARTS)), shifted)
+    return signed(_sine(less(-x, -half, parts=parts)), shifted)
 
 
 NATIVE: dict[str, Formula] = {
@@ -39,7 +41,7 @@ NATIVE: dict[str, Formula] = {
     "exp10": lambda x: native_exp2(x * math.log2(10.0)),
     "log2": _log2, "log": lambda x: _log2(x) * math.log(2.0), "log10": lambda x: _log2(x) * math.log10(2.0),
     "powr": lambda x, y: native_exp2(_log2(x) * y),
-    "sin": _sin, "cos": _cos, "tan": lambda x: _sin(x) / _cos(x),
+    "sin": sin, "cos": cos, "tan": lambda x: sin(x) / cos(x),
     "sqrt": lambda x: x.intrinsic("sqrt"), "rsqrt": lambda x: 1.0 / x.intrinsic("sqrt"),
 }
 """By name, of floats."""

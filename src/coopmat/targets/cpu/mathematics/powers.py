@@ -110,18 +110,24 @@ _THIRD = {"float": 0x54A21D2A, "double": 0x553EF0FF289DD796}
 _STEPS = {"float": 2, "double": 4}
 
 
+def cube_root_reciprocal(a: Term, steps: int) -> Term:
+    """That of a positive normal number, by so many steps of third order: the first one leaves 2**-14."""
+    third = a.bits.of_integer(a.type) * (1 / 3)
+    root = (third.constant(float(_THIRD[a.type])) - third).apply(
+        "fptosi {t} {0} to {r}", kind_of(a).integer).cast(a.type)
+    for _ in range(steps):
+        left = fused(a * root * root, -root, 1.0)
+        root = fused(root * left, fused(left, 2 / 9, 1 / 3), root)
+    return root
+
+
 def _cbrt(x: Term) -> Term:
     """By Newton's steps towards the reciprocal of the cube root, without a division."""
     kind = kind_of(x)
 
     def usual(x: Term) -> Term:
         a = x.magnitude
-        third = a.bits.of_integer("float" if kind.name == "float" else "double") * (1 / 3)
-        root = (third.constant(float(_THIRD[x.type])) - third).apply(
-            "fptosi {t} {0} to {r}", kind.integer).cast(x.type)
-        for _ in range(_STEPS[x.type]):
-            left = fused(a * root * root, -root, 1.0)
-            root = fused(root * left, fused(left, 2 / 9, 1 / 3), root)
+        root = cube_root_reciprocal(a, _STEPS[x.type])
         square = root * root
         found = a * square
         left = fused(-(found * found), found, a)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from coopmat.spirv.analysis.types import FloatType, Type
+from coopmat.spirv.grammar import Decoration, FPFastMathMode
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.llvm.arithmetic.conversions import neighbour, to_float
 from coopmat.targets.llvm.arithmetic.floats import from_bf16, to_bf16
@@ -26,6 +27,7 @@ ILOGB_ZERO = -(1 << 31)
 ILOGB_NAN = (1 << 31) - 1
 QUOTIENT_BITS = 7  # of remquo
 SINGLE, DOUBLE = FloatType(32), FloatType(64)
+_RELAXED = FPFastMathMode.AllowRecip | FPFastMathMode.Fast
 
 # --------------------------------------------------------------------------------------
 # Handlers
@@ -53,10 +55,17 @@ def _real(name: str) -> Handler:
 
     def handle(emitter: Emitter, row: Instruction) -> Value | None:
         wide = DOUBLE if emitter.result_type(row).scalar == DOUBLE else SINGLE
-        own = _own_function(emitter, name, wide)
+        relaxed = emitter.machine.relaxed.get(name) if wide == SINGLE and _is_relaxed(emitter, row) else None
+        own = relaxed or _own_function(emitter, name, wide)
         return exact(emitter, row) if own is None else in_precision(wide, own)(emitter, row)
 
     return handle
+
+
+def _is_relaxed(emitter: Emitter, row: Instruction) -> bool:
+    """Whether the bounds with -cl-unsafe-math-optimizations are enough: reciprocals may stand for divisions."""
+    return any(decoration == Decoration.FPFastMathMode and bool(words[0] & _RELAXED)
+               for decoration, words in emitter.module.decorations(emitter.flat.original(row.result_id or 0)))
 
 
 def _own_function(emitter: Emitter, name: str, wide: FloatType) -> Formula | None:
