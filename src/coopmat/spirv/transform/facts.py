@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import BoolType, FloatType, IntType, Type, TypeTable, VectorType
 from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import CHAINS, CONVERSIONS, OPENCL_STD, Op
+from coopmat.spirv.edit.ordering import LINES
+from coopmat.spirv.grammar import CHAINS, CONVERSIONS, OPENCL_STD, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.module.operands import encode_number
 from coopmat.spirv.transform.constant_values import Bits, width_of
@@ -24,6 +27,9 @@ PURE = _ARITHMETIC | _COMPOSITES | CONVERSIONS | _DOT_PRODUCTS | _MATRICES | _PO
     Op.ConvertBF16ToFINTEL, Op.Undef}
 """Instructions whose result depends on nothing but their operands, and that do nothing else."""
 
+_OF_FUNCTIONS = PURE | {Op.Phi, Op.Select, Op.Variable, Op.Branch, Op.BranchConditional, Op.Switch, Op.LoopMerge,
+                        Op.SelectionMerge, Op.ReturnValue, *LINES}
+"""What functions consist of that do nothing but to compute, besides loads, stores to their variables and calls."""
 _CONSTANTS = frozenset({Op.Constant, Op.ConstantNull, Op.ConstantTrue, Op.ConstantFalse, Op.ConstantComposite})
 _PRINTF = OPENCL_STD["printf"]
 _OPERANDS = 2  # of OpExtInst: the place where those of the function begin
@@ -35,6 +41,7 @@ class Facts:
     def __init__(self, editor: FunctionEditor) -> None:
         self.editor = editor
         self.types = TypeTable(editor.module, 1)
+        self._computing: dict[int, bool] = {}
         self.decorated = {identifier: tuple(sorted(row.words[1:] for row in rows if row.opcode != Op.Name))
                           for identifier, rows in editor.annotations().items()}
 
@@ -42,6 +49,33 @@ class Facts:
         """Whether an extended instruction computes numbers from numbers."""
         return (self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std" and len(row.words) > _OPERANDS
                 and row.words[1] != _PRINTF and not any(self._is_pointer(word) for word in row.words[2:]))
+
+    def only_computes(self, function: int) -> bool:
+        """Whether a function does nothing but to compute what it returns; it may read memory."""
+        if function not in self._computing:
+            self._computing[function] = all(map(self._computes, self._rows(function)))
+        return self._computing[function]
+
+    def reads_memory(self, function: int) -> bool:
+        """Whether a function, or one that it calls, reads memory other than its own variables."""
+        return any(row.opcode == Op.Load and not self._is_own(row.words[0]) for row in self._rows(function)) or any(
+            self.reads_memory(row.words[0]) for row in self._rows(function) if row.opcode == Op.FunctionCall)
+
+    def _rows(self, function: int) -> Iterator[Instruction]:
+        return next(body for body in self.editor.bodies if body.id == function).rows()
+
+    def _computes(self, row: Instruction) -> bool:
+        if row.opcode == Op.Load:
+            return not (row.words[1:] and row.words[1] & MemoryAccess.Volatile)
+        if row.opcode == Op.Store:
+            return self._is_own(row.words[0])
+        if row.opcode == Op.FunctionCall:
+            return self.only_computes(row.words[0])
+        return row.opcode in _OF_FUNCTIONS or (row.opcode == Op.ExtInst and self.is_pure_function(row))
+
+    def _is_own(self, pointer: int) -> bool:
+        """Whether a pointer leads to a variable of a function."""
+        return self.editor.type_of(pointer).words[0] == StorageClass.Function
 
     def _is_pointer(self, identifier: int) -> bool:
         kind = self.editor.type_of(identifier)

@@ -185,6 +185,8 @@ def _may_go(facts: Facts, row: Instruction) -> bool:
     if row.opcode in _LOADS:
         access = row.words[_LOADS[Op(row.opcode)]:]
         return not (access and access[0] & MemoryAccess.Volatile)
+    if row.opcode == Op.CooperativeMatrixPerElementOpEXT:
+        return facts.only_computes(row.words[1])
     return row.opcode in _UNUSED_TOO or (row.opcode == Op.ExtInst and facts.is_pure_function(row))
 
 

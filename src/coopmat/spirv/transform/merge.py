@@ -84,7 +84,7 @@ def _merged(module: Module, name: str, signature: KernelSignature, goal: Goal) -
         raise NoMerge("it requires no sub-group size, and no device is given (--device)")
     if not any(row.opcode == Op.CooperativeMatrixMulAddKHR for row in reachable_instructions(module, name)):
         raise NoMerge("it multiplies no matrices")
-    values = with_values(module)
+    values = with_values(module, element_loops=False)
     side_by_side, conditions, apart = packed(values, name, local_size, size)
     found = Neighbours(side_by_side, name, local_size, size, conditions, apart)
     down, across = goal.merge or USUAL

@@ -14,6 +14,7 @@ from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import Capability
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.cut import cut
+from coopmat.spirv.transform.element_functions import element_functions
 from coopmat.spirv.transform.enlarge.pack import pack
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal, Say
@@ -65,6 +66,8 @@ PASSES = (
     Pass("values", "variables of functions become values (SSA), those with members one value for each", values),
     Pass("cut", "large cooperative matrices are cut into those that the device has", cut),
     Pass("fold", "constants and branches on them are folded; what is unused or computed twice is removed", fold),
+    Pass("element-functions", "loops over the components of cooperative matrices become functions of each element",
+         element_functions, is_usual=False),
     Pass("unroll", "loops over arrays of cooperative matrices are written out", unroll, is_usual=False),
     Pass("pack", "cooperative matrices that lie side by side in memory become larger ones", pack, is_usual=False),
     Pass("merge", "neighbouring work-groups become one with larger matrices; fewer are launched, with three more "

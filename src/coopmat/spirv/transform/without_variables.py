@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.element_functions import element_functions
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.inline import inline
@@ -12,14 +13,16 @@ from coopmat.spirv.transform.values import values
 PASSES = (inline, values, fold)
 
 
-def with_values(module: Module) -> Module:
-    """Values instead of variables, arrays of matrices included, and no calls."""
+def with_values(module: Module, *, element_loops: bool = True) -> Module:
+    """Values instead of variables, arrays of matrices included, and no calls. element_loops: whether loops over the
+    components of matrices stay, which keep these in variables; otherwise they become functions of each element."""
     for one in PASSES:
         module = one(module, Goal(), _unheard)
-    unrolled = unroll(module, Goal(), _unheard)
-    for one in (fold, values, fold) if unrolled is not module else ():
-        unrolled = one(unrolled, Goal(), _unheard)
-    return unrolled
+    without_loops = module if element_loops else element_functions(module, Goal(), _unheard)
+    changed = unroll(without_loops, Goal(), _unheard)
+    for one in (fold, values, fold) if changed is not module else ():
+        changed = one(changed, Goal(), _unheard)
+    return changed
 
 
 def _unheard(text: str) -> None:

@@ -92,7 +92,7 @@ class Merging:
     def module(self) -> Module:
         """The module with values instead of variables."""
         if self._module is None:
-            self._module = with_values(self._given)
+            self._module = with_values(self._given, element_loops=False)
         return self._module
 
     def step(self, variant: Variant) -> int:

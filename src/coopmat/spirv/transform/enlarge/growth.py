@@ -18,6 +18,7 @@ from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, Access, NotR
 from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
 from coopmat.spirv.transform.enlarge.effects import access_to, holds_matrix
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.facts import Facts
 
 AXES = 3
 PREFETCH = Op.CooperativeMatrixPrefetchINTEL
@@ -40,6 +41,7 @@ class Matrices:
 
     def __init__(self, indices: Indices, types: TypeTable) -> None:
         self.indices, self.editor, self.types = indices, indices.editor, types
+        self.facts = Facts(indices.editor)
         self.dimensions = Dimensions()
         self.accesses: list[Access] = []
         self.products: list[Instruction] = []
@@ -79,6 +81,8 @@ class Matrices:
         elif self.kind(result) is None and not used:
             self._check_other(row)
         elif row.opcode == Op.CooperativeMatrixPerElementOpEXT:
+            if not self.facts.only_computes(row.words[1]):
+                raise no_merge(self.editor, row, "a function of elements has other effects than to compute them")
             if uses_position(self.editor, row.words[1]):
                 raise no_merge(self.editor, row, "a function of elements depends on their row or column")
             for word in used:

@@ -77,7 +77,7 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Placing:
-    """How the sub-groups of a work-group of one row are taken as a grid of two dimensions, as ``get_sub_group_id() / 2``
+    """How the sub-groups of a work-group of one row are taken as a grid, as ``get_sub_group_id() / 2``
     and ``% 2`` take them. across, down: how many there are; by_columns: whether those of a column follow each other."""
 
     across: int
@@ -391,14 +391,17 @@ class Indices:
                 if not self._is_fixed(quotient.value, header) or not self._is_fixed(quotient.divisor, header):
                     return False
             elif atom == Atom("round", header.label) or (
-                    atom.kind == "value" and self._is_inside(self._blocks.get(atom.number, 0), number)):
+                    atom.kind == "value" and self._is_inside(self._blocks.get(atom.number, 0), number)
+                    and self.editor.definition(atom.number).opcode != Op.CooperativeMatrixLengthKHR):
                 return False
         return True
 
     def _counter(self, header: Block) -> Counter | None:
         """The loop of a header, if it counts up to a limit, and does in the header nothing but that: what stands there
         is done once more than there are rounds."""
-        if header.label in targets(header) or any(row.name.startswith(_EFFECTS) for row in header.instructions):
+        if header.label in targets(header) or any(
+                row.name.startswith(_EFFECTS) and row.opcode != Op.CooperativeMatrixLengthKHR
+                for row in header.instructions):
             return None
         end, merge = header.terminator, header.instructions[-2]
         if end.opcode != Op.BranchConditional or merge.words[0] not in end.words[1:3]:
@@ -413,13 +416,14 @@ class Indices:
         if not self.is_integer(words[0]):
             return None
         one, two = map(self.of, words)
-        ways = ((one, two, 1), (-two, -one, -1), *(((two, one, 1), (-one, -two, -1)) if opcode == Op.INotEqual else ()))
-        for value, limit, sign in ways:  # the first number rises to the second, or that falls
-            step = self._step(value, header)
-            if step > 0 and self._is_fixed(limit, header):
-                break
-        else:
+        ways = [(one, two, 1), (-two, -one, -1)]  # the first number rises to the second, or that falls to the first
+        if opcode == Op.INotEqual:
+            ways += [(two, one, 1), (-one, -two, -1)]
+        found = next((way for way in ways if self._step(way[0], header) > 0 and self._is_fixed(way[1], header)), None)
+        if found is None:
             return None
+        value, limit, sign = found
+        step = self._step(value, header)
         start = value - Polynomial.atom("round", header.label).scaled(step)
         if opcode == Op.INotEqual:
             if step > 1 or self.is_strict:

@@ -147,6 +147,8 @@ class _Packing:
 
     def _has_effects(self, row: Instruction) -> bool:
         """Whether an instruction may write to memory, or orders what does."""
+        if row.opcode == Op.CooperativeMatrixPerElementOpEXT:
+            return not self.facts.only_computes(row.words[1])
         if row.opcode == Op.ExtInst:
             is_known = self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std"
             return is_known and not self.facts.is_pure_function(row)
@@ -207,8 +209,13 @@ class _Packing:
         other arguments of the kernel may be stores to other memory."""
         block = self.body.blocks[self._block(row)].instructions
         between = block[self.places[id(row)][1]:self.places[id(last)][1]]
-        return any(one.opcode in _LOADS or (self._has_effects(one) and not self._is_apart(one, row))
+        return any(self._reads(one) or (self._has_effects(one) and not self._is_apart(one, row))
                    for one in between if not any(one is store for store in stores))
+
+    def _reads(self, row: Instruction) -> bool:
+        """Whether an instruction reads memory."""
+        return row.opcode in _LOADS or (row.opcode == Op.CooperativeMatrixPerElementOpEXT
+                                        and self.facts.reads_memory(row.words[1]))
 
     def _is_apart(self, one: Instruction, other: Instruction) -> bool:
         """Whether two instructions are stores of matrices to different arguments, of which one is ``restrict``, or that
@@ -347,6 +354,8 @@ class _Packing:
 
     def _each(self, grid: Grid, rows: Sequence[Instruction]) -> int:
         """The same operation on each; what is no matrix is the same for all."""
+        if any(self._reads(row) and self._between(row, self._last(rows)) for row in rows):
+            raise _Apart("something is stored between two that read memory")
         words = list(rows[0].words)
         matrices = [place for place in rows[0].id_places() if self._is_matrix(rows[0].words[place])]
         for place in matrices:

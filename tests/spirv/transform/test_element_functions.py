@@ -1,0 +1,65 @@
+"""Loops over components become functions of elements where they say the same, and compute what they did."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.transform.passes import chosen, transform
+
+PRELUDE = """
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+typedef int tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8,
+                                         CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+__attribute__((intel_reqd_sub_group_size(8)))
+kernel void k(global int *out, global const int *in, int n)
+{
+    tile a = coop_mat_load(in, ROW, 8), b = coop_mat_load(in + 64, ROW, 8), c = b, d[2];
+    d[0] = a; d[1] = b;
+    BODY
+    coop_mat_store(out, a, ROW, 8); coop_mat_store(out + 64, c, ROW, 8); coop_mat_store(out + 128, d[1], ROW, 8);
+}
+"""
+LOOP = "for (int i = 0; i < coop_mat_length(a); i++)"
+FUNCTIONS = {
+    "one matrix": f"{LOOP} a[i] = a[i] * n + 1;",
+    "two loops": f"{LOOP} a[i] += n; {LOOP} c[i] -= n;",
+    "several matrices": f"{LOOP} {{ int t = a[i]; a[i] = b[i] + c[i]; c[i] = t; }}",
+    "written only": f"{LOOP} c[i] = a[i] > 0 ? a[i] : -b[i];",
+    "some written": f"{LOOP} if (a[i] < n) {{ if (b[i] > n) continue; a[i] = n; }}",
+    "memory that is read": f"{LOOP} a[i] += in[(a[i] & 63) + n];",
+    "coordinates": f"{LOOP} {{ int2 at = coop_mat_get_coord(a, i); a[i] += at.x * n + in[at.y]; }}",
+    "an array": f"for (int m = 0; m < 2; m++) {LOOP} d[m][i] = d[m][i] * n + m;",
+    "a loop inside": f"{LOOP} for (int o = 0; o < n; o++) a[i] = a[i] * 3 + o;",
+    "while": "uint i = 0; while (i < coop_mat_length(a)) { a[i] ^= n; i++; }",
+}
+LOOPS = {
+    "a sum": f"int t = 0; {LOOP} t += a[i]; out[192 + get_sub_group_local_id()] = t;",
+    "the index": f"{LOOP} a[i] += i;",
+    "another component": f"{LOOP} a[i] = b[coop_mat_length(a) - 1 - i];",
+    "memory that is written": f"{LOOP} {{ out[192 + get_sub_group_local_id()] = 7; a[i]++; }}",
+    "every second": "for (int i = 0; i < coop_mat_length(a); i += 2) a[i] = n;",
+    "from the second on": "for (int i = 1; i < coop_mat_length(a); i++) a[i] = n;",
+    "a break": f"{LOOP} {{ if (a[i] == n) break; a[i] = n; }}",
+    "a private array": f"int t[4] = {{5, 6, 7, n}}; {LOOP} a[i] = t[a[i] & 3 & n];",
+}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *LOOPS])
+def test_loops(name: str) -> None:
+    """In the simulator with all checks; which loops change is known."""
+    module = cm.build(PRELUDE.replace("BODY", (FUNCTIONS | LOOPS)[name])).module
+    values = transform(module, chosen(["inline", "values", "fold"]))[0]
+    changed, notes = transform(values, chosen(["element-functions", "values", "fold", "unroll", "fold", "values"]))
+    assert changed.validate() == []
+    functions = sum(1 for _ in changed.of_opcode(Op.CooperativeMatrixPerElementOpEXT))
+    assert bool(functions) == (name in FUNCTIONS), [str(note) for note in notes]
+    assert not (name in FUNCTIONS and any(True for _ in changed.of_opcode(Op.CooperativeMatrixLengthKHR)))
+    numbers, found = np.random.default_rng(0).integers(-9, 9, 256).astype(np.int32), []
+    for one in (module, changed):
+        out = np.zeros(256, np.int32)
+        cm.Queue("sim:generic").enqueue(cm.build(one).kernel("k"), 8, 8, out, numbers, 3).wait()
+        found.append(out)
+    np.testing.assert_array_equal(*found)
