@@ -59,7 +59,8 @@ class Merging:
         module, conditions, apart = packed(self.module, kernel, variant.local_size, variant.sub_group_size)
 
         def neighbours() -> Neighbours:
-            return Neighbours(module, kernel, variant.local_size, variant.sub_group_size, conditions, apart)
+            return Neighbours(module, kernel, variant.local_size, variant.sub_group_size, conditions, apart,
+                              places_elements=False)
 
         found = neighbours()
         if found.scope == Scope.Workgroup:  # whoever wrote it has chosen a block

@@ -17,7 +17,7 @@ from coopmat.spirv.grammar import Scope
 from coopmat.spirv.transform.enlarge.growth import NoMerge
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours
 from coopmat.spirv.transform.enlarge.pack import packed
-from coopmat.spirv.transform.passes import chosen, transform
+from coopmat.spirv.transform.without_variables import with_values
 
 SIZE = 8  # of sub-groups
 A, B, C = ("CLK_COOPERATIVE_MATRIX_A", "CLK_COOPERATIVE_MATRIX_B", "CLK_COOPERATIVE_MATRIX_ACCUMULATOR")
@@ -38,7 +38,7 @@ class Source:
     """A kernel ``c(in a, in b, global int *c, int n, int k)``: c = a * b, a with rows of k + 8, c of n elements.
 
     rows, columns: what a work-group computes. local: its work-items. by_columns: whether b is column-major. adds:
-    whether c is added to.
+    whether c is added to; borders: whether the first row of b and the first column of a are.
     """
 
     text: str
@@ -48,6 +48,7 @@ class Source:
     by_columns: bool = False
     adds: bool = False
     depth: int = 8
+    borders: bool = False
 
 
 LOOP = """
@@ -121,6 +122,21 @@ SOURCES = {
     }
     coop_mat_store(out + (row * n + column), c0, ROW, n);
     coop_mat_store(out + (row * n + column + 4), c1, ROW, n);""", 4, 8, depth=16),
+    "components": Source("size_t row = get_group_id(1) * 4, column = get_group_id(0) * 4;" + LOOP.replace(
+        "coop_mat_store", """for (int i = 0; i < coop_mat_length(c); i++) {
+        int2 at = coop_mat_get_coord(c, i);
+        c[i] += b[column + at.y] + a[(row + at.x) * (k + 8)];
+    }
+    coop_mat_store"""), borders=True),
+    "components by pointers": Source("""
+    int row = get_global_id(1) * 4, column = (get_group_id(0) * 2 + get_sub_group_id()) * 4;
+    in first = b + column;""" + LOOP.replace("coop_mat_store(out + row", """tile_c d = c;
+    for (uint i = 0; i < coop_mat_length(c); i++) {
+        int2 at = coop_mat_get_coord(d, i);
+        if (at.x + row >= 0) { d[i] += first[at.y]; d[i] = d[i] + a[(size_t)(row + at.x) * (k + 8)]; }
+    }
+    c = d;
+    coop_mat_store(out + (size_t)row"""), 4, 8, (2 * SIZE, 1), borders=True),
 }
 
 
@@ -128,7 +144,7 @@ def module_of(body: str) -> Module:
     """A kernel with values instead of variables."""
     program = cm.build(f"{PRELUDE} __attribute__((intel_reqd_sub_group_size({SIZE}))) kernel void f(in a, in b, "
                        f"global int *out, int n, int k) {{ {body} }}")
-    return transform(program.module, chosen(["inline", "values", "fold", "unroll", "fold", "values", "fold"]))[0]
+    return with_values(program.module, element_loops=False)
 
 
 @cache
@@ -147,6 +163,8 @@ def run(found: Merged, source: Source, groups: tuple[int, int], rounds: int, dev
     b = rng.integers(-128, 128, (k, n), dtype=np.int8)
     out = rng.integers(-99, 99, (m, n), dtype=np.int32)
     expected = a[:, :k].astype(np.int64) @ b + out * source.adds
+    if source.borders:
+        expected += b[:1] + a[:, :1].astype(np.int64)
     counts = (*groups, 1)
     arguments = [a.ravel()[:m * (k + 8) - 8], np.ascontiguousarray(b.T) if source.by_columns else b, out, n, k]
     assert found.takes([0, 0, 0, n, k], counts)
@@ -190,6 +208,7 @@ def test_numbers_that_wrap_around_are_not_merged() -> None:
 
 
 START = "size_t row = get_group_id(1) * 4, column = get_group_id(0) * 4;"
+ADDING = LOOP.replace("coop_mat_store", "for (int e = 0; e < coop_mat_length(c); e++) c[e] += ADDED; coop_mat_store")
 REFUSED = {
     "a barrier": (f"{START} barrier(CLK_GLOBAL_MEM_FENCE); {LOOP}", "other effects than on matrices"),
     "an atomic": (f"{START} atomic_inc(out); {LOOP}", "other effects than on matrices"),
@@ -199,6 +218,10 @@ REFUSED = {
     "the position in a loop": (f"{START} {LOOP.replace('i < k', 'i < k + get_group_id(0)')}", "depends on"),
     "the same tile": (LOOP.replace("row", "0ul").replace("column", "0ul"), "no matrix lies beside"),
     "components": (f"{START} {LOOP.replace('coop_mat_store', 'c[0] += 1; coop_mat_store')}", "a matrix is used by"),
+    "the last round": (f"{START} int last = 0; {ADDING.replace('ADDED', 'last').replace('8) {', '8) { last = i;')}",
+                       "depends on how often a loop has run"),
+    "a product of positions": (f"{START} size_t both = row * column; {ADDING.replace('ADDED', 'both')}",
+                               "does not rise with its matrix"),
     "no products": ("tile_c c = coop_mat_init(0); coop_mat_store(out + get_group_id(0) * 4, c, ROW, n);",
                     "multiplies no matrices"),
 }

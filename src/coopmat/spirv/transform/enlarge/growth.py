@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.places import place_of
-from coopmat.spirv.analysis.polynomials import Atom
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, targets
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope, StorageClass
@@ -39,10 +39,13 @@ def no_merge(editor: FunctionEditor, row: Instruction, reason: str) -> NoMerge:
 class Matrices:
     """The matrices of a function: their types, how their extents hang together, and where they lie."""
 
-    def __init__(self, indices: Indices, types: TypeTable) -> None:
+    def __init__(self, indices: Indices, types: TypeTable, *, places_elements: bool = True) -> None:
+        """``places_elements``: whether functions of elements may ask for row and column."""
         self.indices, self.editor, self.types = indices, indices.editor, types
         self.facts = Facts(indices.editor)
         self.dimensions = Dimensions()
+        self.places_elements = places_elements
+        self.operands: dict[int, tuple[int, Polynomial]] = {}
         self.accesses: list[Access] = []
         self.products: list[Instruction] = []
         self.declared = {row.result_id or 0: self.editor.definition(row.type_id)
@@ -83,8 +86,9 @@ class Matrices:
         elif row.opcode == Op.CooperativeMatrixPerElementOpEXT:
             if not self.facts.only_computes(row.words[1]):
                 raise no_merge(self.editor, row, "a function of elements has other effects than to compute them")
-            if uses_position(self.editor, row.words[1]):
+            if not self.places_elements and uses_position(self.editor, row.words[1]):
                 raise no_merge(self.editor, row, "a function of elements depends on their row or column")
+            self._note_operands(row)
             for word in used:
                 self.dimensions.alike(result, word)
         elif self.kind(result) is not None and row.opcode in ELEMENTWISE and not transposes(self.editor.module, row):
@@ -92,6 +96,15 @@ class Matrices:
                 self.dimensions.alike(result, word)
         else:
             raise no_merge(self.editor, row, f"a matrix is used by {row.name}")
+
+    def _note_operands(self, row: Instruction) -> None:
+        """Remember what the further operands of a function of elements are made of, with what must hold for that."""
+        for word in row.words[2:]:
+            kind = self.editor.type_of(word)
+            if kind.opcode == Op.TypePointer:
+                self.operands[word] = self.indices.pointer(word)
+            elif kind.opcode == Op.TypeInt:
+                self.operands[word] = (0, self.indices.of(word))
 
     def _check_other(self, row: Instruction) -> None:
         """Refuse what has other effects than on matrices, or takes the work-items of a group together."""
@@ -252,9 +265,10 @@ class _K:
         atom = Atom("round", self.header)
         indices = self.matrices.indices
         inside = {id(row) for block in self.body for row in block.instructions}
-        return any(atom in access.line.atoms | access.along.atoms for access in self.matrices.accesses
-                   if id(access.row) not in inside) or any(
-                       atom in counter.start.atoms | counter.limit.atoms for counter in indices.counters.values())
+        asked = [value for access in self.matrices.accesses if id(access.row) not in inside
+                 for value in (access.line, access.along)]
+        asked += [value for counter in indices.counters.values() for value in (counter.start, counter.limit)]
+        return any(atom in value.atoms for value in (*asked, *(value for _, value in self.matrices.operands.values())))
 
     def _concerns(self, row: Instruction) -> bool:
         return row.opcode in STORES or (row.result_id is not None and self.matrices.kind(row.result_id) is not None)

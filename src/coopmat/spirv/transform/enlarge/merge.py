@@ -90,9 +90,9 @@ class Neighbours:
 
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
-                 placing: Placing | None = None) -> None:
+                 placing: Placing | None = None, *, places_elements: bool = True) -> None:
         """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
-        of sub-groups that stand in one row."""
+        of sub-groups that stand in one row; ``places_elements``: see :class:`Matrices`."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
             raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
@@ -104,7 +104,7 @@ class Neighbours:
         self._check_variables()
         self.conditions, self.apart = conditions, tuple(apart)
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
-        self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size))
+        self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements)
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
         self.growth = growth_of(self.matrices)

@@ -10,7 +10,18 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import Access
-from coopmat.spirv.transform.enlarge.growth import AXES, PREFETCH, Growth, Matrices, NoMerge, grown, repeats
+from coopmat.spirv.transform.enlarge.elements import Caller, Moved, may_fail, moved
+from coopmat.spirv.transform.enlarge.growth import (
+    AXES,
+    PREFETCH,
+    Growth,
+    Matrices,
+    NoMerge,
+    grown,
+    no_merge,
+    repeats,
+    uses_position,
+)
 from coopmat.spirv.transform.enlarge.indices import Condition, Counter
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
@@ -62,6 +73,8 @@ class Rewriting:
 
     def _changed(self, row: Instruction) -> Instruction:
         """An instruction with larger matrices."""
+        if row.opcode == Op.CooperativeMatrixPerElementOpEXT:
+            row = self._of_elements(row)
         words = list(row.words)
         result = row.result_id or 0
         is_matrix = row.result_id is not None and self.matrices.kind(result) is not None
@@ -73,6 +86,61 @@ class Rewriting:
             return with_words(row, words) if tuple(words) != row.words else row
         return self.editor.add(Instruction(row.opcode, self._type(result), result, tuple(words), row.offset,
                                            row.context))
+
+    def _of_elements(self, row: Instruction) -> Instruction:
+        """An operation on each element, whose function may ask where they are."""
+        matrix, function, *others = row.words
+        axes = {place: axis for place in range(2) if (axis := self.growth.axes.get(self.matrices.dimensions.find(
+            (row.result_id or 0, place)))) is not None and self.factors[axis] > 1}
+        further = [word for word in others if self.matrices.kind(word) is None]
+        found: dict[int, Moved] = {}
+        for number, word in enumerate(further):
+            base, value = self.matrices.operands.get(word, (0, Polynomial()))
+            if any(atom.kind in ("group", "outer") for atom in value.atoms):
+                one = moved(word, value, axes, self.factors, base)
+                if one is None or len(set(axes.values())) != len(axes):
+                    raise no_merge(self.editor, row, "what a function of elements gets does not rise with its matrix "
+                                                     "from work-group to work-group")
+                found[number] = one
+        extents = [(kind.rows, kind.columns) if (kind := self.matrices.kind(row.result_id or 0)) else (0, 0)][0]
+        guarded = bool(axes) and (self.matrices.facts.reads_memory(function) or may_fail(self.editor, function))
+        is_moved = any(self._differs(one) for one in found.values()) or (axes and uses_position(self.editor, function))
+        matrices = [word for word in others if self.matrices.kind(word) is not None]
+        operands = [self._operand(one, found.get(number), with_steps=is_moved or guarded)
+                    for number, one in enumerate(further)]
+        words = [matrix, function, *matrices, *(word for one in operands for word in one)]
+        if is_moved or guarded:
+            down, across = (extent if place in axes else 0 for place, extent in enumerate(extents))
+            caller = Caller(self.editor, function, (down, across), 1 + len(matrices), found, guarded)
+            made = caller.made()
+            self.editor.bodies.insert(0, made)
+            words[1] = made.id
+            words += self._guards(axes) if guarded else []
+        return Instruction(row.opcode, row.type_id, row.result_id, tuple(words), row.offset, row.context)
+
+    def _differs(self, one: Moved) -> bool:
+        return any(step.known != 0 for step in one.steps.values())
+
+    def _operand(self, operand: int, one: Moved | None, *, with_steps: bool) -> list[int]:
+        """What a function gets for a further operand."""
+        if one is None:
+            return [operand]
+        type_id = self.editor.definition(operand).type_id or 0
+        start = self._number(self._merged(one.start))
+        kind = self.editor.definition(type_id)
+        if kind.opcode == Op.TypePointer:
+            start = self._let(Op.PtrAccessChain, type_id, one.base, start)
+        elif kind.words[0] != _BITS:
+            start = self._let(Op.UConvert, type_id, start)
+        return [start, *(self._number(self._merged(step)) for step in one.steps.values())] if with_steps else [start]
+
+    def _guards(self, axes: Mapping[int, int]) -> list[int]:
+        """Whether all work-groups of a block are there, and how many are, down and across."""
+        left = {axis: self._number(Polynomial.atom("groups", axis)
+                                   - self._merged(Polynomial.atom("group", axis))) for axis in axes.values()}
+        tests = [self._let(Op.UGreaterThanEqual, self.bool, count, self.editor.constant(self.factors[axis], _BITS))
+                 for axis, count in left.items()]
+        return [tests[0] if len(tests) == 1 else self._let(Op.LogicalAnd, self.bool, *tests), *left.values()]
 
     def _constant(self, identifier: int, like: int) -> int:
         """A constant matrix with the extents of another one."""
