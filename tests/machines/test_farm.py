@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import socket
@@ -146,7 +147,7 @@ def test_what_workers_keep(farm: cm.Farm, monkeypatch: pytest.MonkeyPatch) -> No
         if number == 1:
             farm.client.run(forget)
         if number == 2:
-            monkeypatch.setattr(farm._launches, "_by_scheduler", set(farm.addresses("cpu")))
+            monkeypatch.setattr(farm._launches, "_by_scheduler", dict.fromkeys(farm.addresses("cpu"), math.inf))
     assert (data == 1 + 2 + 3 + 4).all()
 
 
@@ -166,6 +167,36 @@ def test_sweeps(farm: cm.Farm) -> None:
         x: abs(x) for x in range(-50, 50)}
     with pytest.raises(cm.Error, match=r"do not have what the function needs: No module named 'tests'"):
         list(cm.sweep(free_port_of, [1], on=farm.address))
+
+
+def test_configurations_launch_on_their_own_farm(farm: cm.Farm) -> None:
+    """Launches wait for launches only: configurations that wait for some may have every process of the farm."""
+    address, source = farm.address, KERNELS
+
+    def launch(factor: int) -> int:  # sent by value
+        out, ones = np.zeros(64, np.int32), np.ones(64, np.int32)
+        queue = cm.Queue(cm.device(f"{address}/sim:generic"))
+        queue.enqueue(cm.build(source).kernel("add"), 64, 64, out, ones, factor).wait()
+        return int(out.sum())
+
+    assert {one.configuration: one.value for one in cm.sweep(launch, range(6), on=farm)} == {
+        factor: 64 * factor for factor in range(6)}
+
+
+def test_processes_that_are_forked_have_their_own_connection(farm: cm.Farm) -> None:
+    device = farm.device("sim:generic")
+    add(device, 64, 1)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(PATIENCE)
+        code = 1
+        try:
+            add(device, 64, 2)
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    add(device, 64, 3)
 
 
 def test_random_kernels_are_checked_on_a_farm(farm: cm.Farm, capsys: pytest.CaptureFixture[str],
@@ -221,6 +252,28 @@ def test_a_kernel_that_ends_workers_is_put_into_quarantine(farm: cm.Farm) -> Non
     for _ in range(2):
         with pytest.raises(cm.LaunchError, match=r"kernel 'wild' is in quarantine: it has ended"):
             cm.Queue(farm.device("cpu")).enqueue(kernel, 64, 64, np.zeros(64, np.int32)).wait()
+    add(farm.device("cpu"), 64, 1)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_never_ends_gives_its_worker_back(farm: cm.Farm) -> None:
+    """When nobody waits for it any more."""
+    def be_quick() -> None:  # sent by value
+        from coopmat.machines import service
+
+        service.ABANDONED = 2.0
+
+    farm.client.run(be_quick)
+    kernel = cm.build("kernel void never(global int *o) { volatile int x = 1; while (x) o[0] += x; }").kernel("never")
+    out = np.zeros(64, np.int32)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)  # as Ctrl-C
+    try:
+        signal.alarm(2)
+        with pytest.raises(KeyboardInterrupt):
+            cm.Queue(farm.device("cpu")).enqueue(kernel, 1, 1, out).wait()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert not out.any()
     add(farm.device("cpu"), 64, 1)
 
 

@@ -59,8 +59,9 @@ def worker(
     async def serve() -> None:
         async with Client(scheduler, asynchronous=True, set_as_default=False) as client:
             await client.set_metadata([METADATA, machine], pickle.dumps(record))
-            nannies = [await Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}", resources=own,
-                                   preload=["coopmat.machines.service"]) for number, own in enumerate(resources)]
+            nannies = await asyncio.gather(*(
+                Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}", resources=own,
+                      preload=["coopmat.machines.service"]) for number, own in enumerate(resources)))
             offered = dict.fromkeys(name for own in resources for name in own)
             print(f"{count} processes offer {', '.join(offered)} to {address}", flush=True)
             await asyncio.gather(*(one.finished() for one in nannies))

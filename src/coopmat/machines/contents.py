@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import threading
+import uuid
 from collections import OrderedDict
 
 import numpy as np
@@ -12,14 +12,12 @@ import numpy as np
 from coopmat.targets.base.spans import changed_bytes
 
 MOST_SEEN = 1 << 28  # bytes of arrays that are compared with what they were
-_NUMBERS = itertools.count()
 
 
 class Contents:
     """The names of arrays of bytes. Of memory that is what it was, the name is known."""
 
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+    def __init__(self) -> None:
         self._seen: OrderedDict[tuple[int, int], tuple[np.ndarray, str]] = OrderedDict()  # the last used is last
         self._lock = threading.Lock()
 
@@ -33,10 +31,6 @@ class Contents:
         self.put(array, name)
         return name
 
-    def new(self) -> str:
-        """A name for what will be there when a launch has ended."""
-        return f"{self.prefix}-{next(_NUMBERS)}"
-
     def put(self, array: np.ndarray, name: str) -> None:
         """Remember that an array's content has a name."""
         seen = array.copy(), name
@@ -45,6 +39,11 @@ class Contents:
             self._seen[_place(array)] = seen
             while sum(nbytes for _, nbytes in self._seen) > MOST_SEEN:
                 self._seen.popitem(last=False)
+
+
+def new_name() -> str:
+    """A name that nothing else has, in any process: for what will be there when a launch has ended."""
+    return uuid.uuid4().hex
 
 
 def _place(array: np.ndarray) -> tuple[int, int]:

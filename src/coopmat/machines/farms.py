@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from collections.abc import Callable, Sequence
@@ -43,13 +44,18 @@ class Farm:
     """A farm. Get one from :func:`coopmat.farm`. ``address``: ``dask://host:port``."""
 
     address: str
-    client: Any = field(repr=False)
+    _security: Any = field(repr=False)
     _records: dict[str, WorkerRecord] = field(default_factory=dict, repr=False)  # by the machine
     _states: tuple[float, list[WorkerState]] = field(default=(0.0, []), repr=False)  # and when they were asked for
     _launches: Launches = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._launches = Launches(self)
+
+    @property
+    def client(self) -> Any:
+        """What talks to the scheduler, of this process: one that was forked has its own."""
+        return _client(self.address, self._security, os.getpid())
 
     # --- what there is ------------------------------------------------------------------
 
@@ -155,6 +161,12 @@ def farm(address: str, *, security: Any = None) -> Farm:
 
 @cache
 def _connected(address: str, security: Any) -> Farm:
+    _client(address, security, os.getpid())
+    return Farm(address, security)
+
+
+@cache
+def _client(address: str, security: Any, process: int) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
@@ -162,10 +174,9 @@ def _connected(address: str, security: Any) -> Farm:
     scheme = "tls" if security is not None or is_encrypted() else "tcp"
     given = {} if security is None else {"security": security}
     try:
-        client = Client(f"{scheme}://{address.removeprefix(PREFIX)}", timeout=PATIENCE, set_as_default=False, **given)
+        return Client(f"{scheme}://{address.removeprefix(PREFIX)}", timeout=PATIENCE, set_as_default=False, **given)
     except (OSError, TimeoutError, ValueError) as error:
         raise Error(f"no scheduler answers at {address} ({error}); 'dask scheduler --port 8786' starts one") from None
-    return Farm(address, client)
 
 
 def is_encrypted() -> bool:

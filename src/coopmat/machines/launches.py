@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from coopmat.diagnostics import LaunchError
-from coopmat.machines.contents import Contents
-from coopmat.machines.service import FAILED, LAUNCH
+from coopmat.machines.contents import Contents, new_name
+from coopmat.machines.service import FAILED, LAUNCH, PRESENT, Urgency
 from coopmat.machines.worker import Change, Request
 
 SMALL = 1 << 16  # bytes of an array that goes with its launch
@@ -26,6 +26,7 @@ CONNECTS = 5.0  # seconds that a connection may take
 LISTENS = 5.0  # seconds without an answer, after which a worker is asked whether it is there
 ANSWERS = 10.0  # seconds that this may take
 SILENT = 60.0  # seconds for which one that did not answer is the last that is asked
+DETOUR = 300.0  # seconds for which one that could not be reached is asked by the scheduler
 QUEUES = 1.0  # seconds after which a launch waits at a worker that is busy
 _PAUSES = (0.002, 0.05)  # seconds between rounds of asking: at first, and at most
 _POLL = 0.2
@@ -43,7 +44,10 @@ class Workers(Protocol):
     """What launches need of a farm."""
 
     address: str
-    client: Any
+
+    @property
+    def client(self) -> Any:
+        """Dask's client of this process."""
 
     def addresses(self, device: str, *, again: bool = False) -> Sequence[str]:
         """The workers that have a device, waited for if there are none. ``again``: what is known may be wrong."""
@@ -71,12 +75,12 @@ class Launches:
 
     def __init__(self, farm: Workers) -> None:
         self.farm = farm
-        self._contents = Contents(str(farm.client.id))
+        self._contents = Contents()
         self._quarantined: dict[str, str] = {}
         self._places: set[int] = set()  # taken by launches that run
         self._first = random.randrange(1 << 16)  # where places begin among workers: elsewhere for another process
         self._silent: dict[str, float] = {}  # workers that did not answer, and until when they are asked last
-        self._by_scheduler: set[str] = set()  # workers that cannot be reached from here
+        self._by_scheduler: dict[str, float] = {}  # workers that cannot be reached from here, and until when
         self._lock = threading.Lock()
 
     def run(self, request: Request, arrays: Sequence[np.ndarray], *, key: str, what: str) -> None:
@@ -87,7 +91,7 @@ class Launches:
         if key in self._quarantined:
             raise LaunchError(self._quarantined[key])
         names = [self._contents.name(one) if one.nbytes >= SMALL else "" for one in arrays]
-        results = [self._contents.new() if names[number] else "" for number in request.written]
+        results = [new_name() if names[number] else "" for number in request.written]
         sent = [name or to_serialize(array) for name, array in zip(names, arrays, strict=True)]
         kept = {name: array for name, array in zip(names, arrays, strict=True) if name}
         changes = self._placed(Job(request.device, key, what, pickle.dumps(request), sent, kept, results))
@@ -110,16 +114,19 @@ class Launches:
 
     def _tried(self, job: Job, place: int) -> Sequence[Change]:
         deaths = failures = 0
-        pause, queues = _PAUSES[0], time.monotonic() + QUEUES
+        pause, queues, urgency = _PAUSES[0], time.monotonic() + QUEUES, Urgency.IDLE
         while True:
-            waits = time.monotonic() > queues
             workers = self._order(self.farm.addresses(job.device, again=failures > 0), place)
-            for worker in workers[:1] if waits else workers:
+            for worker in workers[:1] if urgency is Urgency.WAITS else workers:
                 try:
-                    changes = self.farm.client.sync(self._asked, worker, job, waits)
+                    changes = self.farm.client.sync(self._asked, worker, job, urgency)
                 except _Gone as gone:
-                    deaths, failures = deaths + gone.ran, failures + 1
+                    if not gone.ran:
+                        self._silent[worker] = time.monotonic() + SILENT
+                    # one that waits may have ended by what ran before: whether by this shows when it does not wait
+                    deaths, failures = deaths + (gone.ran and urgency is not Urgency.WAITS), failures + 1
                     self._give_up(job, deaths, failures, gone)
+                    queues, urgency = time.monotonic() + QUEUES, Urgency.IDLE
                     time.sleep(_POLL)
                     break
                 if changes is not None:
@@ -127,6 +134,7 @@ class Launches:
             else:
                 time.sleep(pause)
                 pause = min(2 * pause, _PAUSES[1])
+                urgency = Urgency.WAITS if time.monotonic() > queues else Urgency.BESIDE
 
     def _order(self, workers: Sequence[str], place: int) -> list[str]:
         """The workers in the order in which they are asked."""
@@ -148,13 +156,13 @@ class Launches:
 
     # --- the conversation with a worker, in the client's event loop ----------------------
 
-    async def _asked(self, worker: str, job: Job, waits: bool) -> Sequence[Change] | None:
+    async def _asked(self, worker: str, job: Job, urgency: Urgency) -> Sequence[Change] | None:
         """What the launch changes; None if the worker is busy."""
         from distributed.core import clean_exception
         from distributed.protocol import to_serialize
 
-        message = {"op": LAUNCH, "request": job.request, "arrays": job.arrays, "results": job.results, "given": {},
-                   "waits": waits}
+        message = {"op": LAUNCH, "launch": new_name(), "request": job.request, "arrays": job.arrays,
+                   "results": job.results, "given": {}, "urgency": int(urgency)}
         answer = await self._heard(worker, message)
         if "missing" in answer:
             given = {name: to_serialize(job.kept[name]) for name in answer["missing"]}
@@ -166,14 +174,15 @@ class Launches:
         return changes
 
     async def _heard(self, worker: str, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a worker. _Gone if it ends before, or does not even say that it is there."""
+        """The answer of a worker to a launch; meanwhile it is told that somebody waits for it. _Gone if it ends before, or
+        does not even say that it is there."""
+        waiting = {"op": PRESENT, "launch": message["launch"]}
         answer = asyncio.ensure_future(self._exchanged(worker, message))
         try:
             while not (await asyncio.wait({answer}, timeout=LISTENS))[0]:
                 try:
-                    await asyncio.wait_for(self._exchanged(worker, {"op": "identity"}), ANSWERS)
+                    await asyncio.wait_for(self._exchanged(worker, waiting), ANSWERS)
                 except TimeoutError:
-                    self._silent[worker] = time.monotonic() + SILENT
                     raise _Gone(f"{worker} does not answer for {LISTENS + ANSWERS:.0f} seconds") from None
             return await answer
         finally:
@@ -183,7 +192,7 @@ class Launches:
         """The answer to a message, by a connection to the worker, or by the scheduler where there is none."""
         from distributed.core import send_recv
 
-        if worker in self._by_scheduler:
+        if self._by_scheduler.get(worker, 0.0) > time.monotonic():
             try:
                 return dict(await self.farm.client.scheduler.proxy(worker=worker, msg=message))
             except OSError as error:
@@ -193,7 +202,7 @@ class Launches:
             connection = await pool.connect(worker, timeout=CONNECTS)
         except OSError as error:
             if isinstance(error.__cause__ or error, TimeoutError):
-                self._by_scheduler.add(worker)
+                self._by_scheduler[worker] = time.monotonic() + DETOUR
             raise _Gone(f"{worker} cannot be reached: {error}") from None
         try:
             return dict(await send_recv(connection, **message))

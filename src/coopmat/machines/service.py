@@ -8,39 +8,63 @@ that Dask's own connections carry, with their encryption.
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import pickle
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from coopmat.diagnostics import LaunchError
 from coopmat.machines.worker import Request, run
 
 LAUNCH = "coopmat_launch"
 """What the request is called."""
+PRESENT = "coopmat_present"
+"""The request by which a client tells that it waits for a launch."""
 METRIC = "coopmat_launches"
 """What tells the scheduler, among a worker's metrics, how many launches there are."""
 FAILED = "failed"
 """The status of an answer that is an exception."""
 MOST_KEPT = 1 << 30  # bytes of arrays
+ABANDONED = 30.0  # seconds without a word of its client after which nobody waits for a launch
+_log = logging.getLogger("distributed.nanny")  # of which the command shows warnings
+
+
+class Urgency(IntEnum):
+    """Which processes take a launch: those that do nothing else, also those that run a task of Dask (a configuration of
+    a sweep, which may itself wait for a launch), or also those that run launches, when these have ended."""
+
+    IDLE = 0
+    BESIDE = 1
+    WAITS = 2
 
 
 class Service:
     """The launches of one process, one after the other, and the arrays that it keeps for them, by their names."""
 
     def __init__(self, process: Any) -> None:
+        from distributed.threadpoolexecutor import ThreadPoolExecutor
+
         self.process = process
         self.running = 0
+        self._thread = process.executors[LAUNCH] = ThreadPoolExecutor(1, thread_name_prefix="coopmat-launch")
+        self._heard: dict[str, float] = {}  # when clients were last heard of, by their launches
         self._kept: OrderedDict[str, np.ndarray] = OrderedDict()  # the last used is last
         self._written: set[str] = set()  # the names of those that launches have written
 
-    async def launch(self, request: bytes, arrays: Sequence[str | np.ndarray], given: Mapping[str, np.ndarray],
-                     results: Sequence[str], waits: bool) -> dict[str, Any]:
+    async def launch(self, launch: str, request: bytes, arrays: Sequence[str | np.ndarray],
+                     given: Mapping[str, np.ndarray], results: Sequence[str], urgency: int) -> dict[str, Any]:
         """Run a pickled :class:`~coopmat.machines.worker.Request` with arrays, or those that have names.
 
-        given: arrays, by their names, that are to be kept. results: names under which what the launch has written is
-        kept; empty for what is not. waits: for those who run before; otherwise the answer is ``busy`` at once.
+        launch: what the client calls it. given: arrays, by their names, that are to be kept. results: names under which
+        what the launch has written is kept; empty for what is not. urgency: an :class:`Urgency`; too little of it is
+        answered by ``busy`` at once.
         The answer: ``changes`` of the written arrays; or ``missing``, the names of arrays that are not here; or a
         failure in Dask's form.
         """
@@ -50,7 +74,7 @@ class Service:
         names = [one for one in arrays if isinstance(one, str)]
         for name, array in given.items():  # messages begin anywhere in memory: copies are aligned
             self._keep(name, await asyncio.to_thread(np.array, array), names)
-        if not waits and (self.running or self.process.state.executing_count):
+        if self._is_busy(urgency):
             return {"busy": True}
         missing = [name for name in names if name not in self._kept]
         if missing:
@@ -61,8 +85,7 @@ class Service:
             for name in names:
                 self._kept.move_to_end(name)
             job: Request = pickle.loads(request)
-            changes, written = await asyncio.get_running_loop().run_in_executor(
-                self.process.executors["default"], run, job, chosen)
+            changes, written = await self._ended(launch, self._thread.submit(run, job, chosen))
         except Exception as error:
             return dict(error_message(error, status=FAILED))
         finally:
@@ -72,6 +95,34 @@ class Service:
             if isinstance(before, str):
                 self._replace(before, name, array)
         return {"changes": [(start, to_serialize(content)) for start, content in changes]}
+
+    def _is_busy(self, urgency: int) -> bool:
+        if self.running:
+            return urgency < Urgency.WAITS
+        return bool(self.process.state.executing_count) and urgency < Urgency.BESIDE
+
+    async def present(self, launch: str) -> dict[str, Any]:
+        """Note that somebody waits for a launch."""
+        if launch in self._heard:
+            self._heard[launch] = time.monotonic()
+        return {}
+
+    async def _ended(self, launch: str, work: Future[Any]) -> Any:
+        """What a launch gives when it has ended. One for which nobody waits any more, and that may never end, ends the
+        process, which Dask's nanny starts again."""
+        self._heard[launch] = time.monotonic()
+        answer = asyncio.wrap_future(work)
+        try:
+            while not (await asyncio.wait({answer}, timeout=ABANDONED))[0]:
+                if time.monotonic() < self._heard[launch] + ABANDONED:
+                    continue
+                if work.cancel():
+                    raise LaunchError("nobody waited for the launch any more, and it was not begun")
+                _log.warning("a launch runs for which nobody waits any more: its process ends")
+                os._exit(1)
+            return await answer
+        finally:
+            del self._heard[launch]
 
     def _replace(self, before: str, name: str, array: np.ndarray) -> None:
         """Keep what a launch has written; what another one had written there before is nowhere any more."""
@@ -96,4 +147,5 @@ def dask_setup(process: Any) -> None:
     """Dask calls this in a worker's process when it has started."""
     service = Service(process)
     process.handlers[LAUNCH] = service.launch
+    process.handlers[PRESENT] = service.present
     process.metrics[METRIC] = lambda _: service.running
