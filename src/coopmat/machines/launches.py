@@ -174,8 +174,8 @@ class Launches:
         return changes
 
     async def _heard(self, worker: str, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a worker to a launch; meanwhile it is told that somebody waits for it. _Gone if it ends before, or
-        does not even say that it is there."""
+        """The answer of a worker to a launch; meanwhile it is told that somebody waits for it. _Gone if it ends before,
+        or does not even say that it is there."""
         waiting = {"op": PRESENT, "launch": message["launch"]}
         answer = asyncio.ensure_future(self._exchanged(worker, message))
         try:
