@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,19 @@ def test_errors_of_kernels_come_back(farm: cm.Farm) -> None:
     with pytest.raises(cm.OutOfBounds, match="element 64"):
         cm.Queue(farm.device("sim:generic")).enqueue(cm.build(KERNELS).kernel("outside"), 64, 64,
                                                      np.zeros(64, np.int32)).wait()
+
+
+@pytest.mark.parametrize("name", ["cpu", "sim:generic"])
+def test_what_kernels_say_is_said_here(farm: cm.Farm, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    options, warning = (cm.CpuOptions(bounds=True), nullcontext()) if name == "cpu" else (
+        None, pytest.warns(cm.SignedOverflowWarning))
+    source = """kernel void say(global int *o) {
+                    printf("%d\\n", (int)get_global_id(0));
+                    o[1 << 20] = o[0] + o[1]; }"""
+    kernel = cm.build(source, "-fsanitize=signed-integer-overflow").kernel("say")
+    with warning, pytest.raises(cm.OutOfBounds):
+        cm.Queue(farm.device(name, options=options)).enqueue(kernel, 1, 1, np.full(4, 1 << 30, np.int32)).wait()
+    assert capsys.readouterr().out == "0\n"
 
 
 def test_a_launch_on_several_workers(farm: cm.Farm) -> None:

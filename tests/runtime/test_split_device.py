@@ -24,6 +24,7 @@ kernel void race(global int *o) { if (get_local_id(0) == 0) o[0] = get_group_id(
 kernel void ticket(global int *o, global uint *next) { o[atomic_inc(next)] = 1; }
 kernel void copy(global int *o, global const int *x) { o[get_global_id(0)] = x[get_global_id(0)]; }
 """
+LATE_RACE = "kernel void race(global int *o) { if (get_group_id(0) > 4) o[0] = get_group_id(0); }"
 SEED = 7
 
 
@@ -99,6 +100,12 @@ def test_devices(program: cm.Program) -> None:
 def test_errors_of_a_part_are_the_launchs(program: cm.Program) -> None:
     with pytest.raises(cm.OutOfBounds):
         cm.Queue(several(2)).enqueue(program.kernel("add"), 64, 8, np.zeros(63, np.int32)).wait()
+    with pytest.raises(cm.OutOfBounds) as found:  # told for the whole launch
+        cm.Queue(several(2)).enqueue(program.kernel("copy"), 64, 8, *np.zeros((2, 63), np.int32)).wait()
+    assert found.value.where.work_group == (7, 0, 0)
+    assert "work-group (7, 0, 0)" in str(found.value)
+    with pytest.raises(cm.DataRace, match=r"work-groups are counted from \(4, 0, 0\) here"):
+        cm.Queue(several(2)).enqueue(cm.build(LATE_RACE).kernel("race"), 64, 8, np.zeros(1, np.int32)).wait()
 
 
 def test_parts() -> None:

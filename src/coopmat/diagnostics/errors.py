@@ -148,6 +148,17 @@ class SimulationError(Error):
         place = str(self.where)
         super().__init__(f"{message} ({place})" if place else message)
 
+    def in_part(self, first: tuple[int, ...]) -> SimulationError:
+        """The error of a part of a launch as the whole launch's; ``first`` is the part's first work-group there."""
+        group = self.where.work_group
+        if group is None or not any(first):
+            return self
+        message = str(self).removesuffix(f" ({self.where})")
+        if "work-group (" in message:
+            message += f"; work-groups are counted from {first} here, where this device's part of the launch begins"
+        whole = tuple(one + start for one, start in zip(group, first, strict=True))
+        return type(self)(message, replace(self.where, work_group=whole))
+
 
 class OutOfBounds(SimulationError):
     """An access outside of a buffer, of local memory, or of a private variable."""

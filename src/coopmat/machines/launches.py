@@ -18,6 +18,7 @@ from coopmat.diagnostics import LaunchError
 from coopmat.machines.contents import Contents, new_name
 from coopmat.machines.service import FAILED, LAUNCH, PRESENT, Urgency
 from coopmat.machines.worker import Change, Request
+from coopmat.targets.base.output import Said
 
 SMALL = 1 << 16  # bytes of an array that goes with its launch
 MOST_DEATHS = 3  # of workers that run a launch
@@ -30,6 +31,8 @@ DETOUR = 300.0  # seconds for which one that could not be reached is asked by th
 QUEUES = 1.0  # seconds after which a launch waits at a worker that is busy
 _PAUSES = (0.002, 0.05)  # seconds between rounds of asking: at first, and at most
 _POLL = 0.2
+Answer = dict[str, Any]
+"""Of a worker; see :meth:`~coopmat.machines.service.Service.launch`."""
 
 
 class _Gone(Exception):
@@ -38,6 +41,19 @@ class _Gone(Exception):
     def __init__(self, message: str, *, ran: bool = False) -> None:
         self.ran = ran
         super().__init__(message)
+
+
+def _heard_out(answer: Answer, what: str) -> Sequence[Change]:
+    """What a launch has changed, when it has said here what it said there. Raises what it has failed with."""
+    from distributed.core import clean_exception
+
+    said: Said = pickle.loads(answer["said"])
+    said.repeat()
+    if answer.get("status") == FAILED:
+        _, error, trace = clean_exception(**answer)
+        raise (error or LaunchError(f"{what}: {answer.get('exception_text')}")).with_traceback(trace)
+    changes: Sequence[Change] = answer["changes"]
+    return changes
 
 
 class Workers(Protocol):
@@ -94,15 +110,16 @@ class Launches:
         results = [new_name() if names[number] else "" for number in request.written]
         sent = [name or to_serialize(array) for name, array in zip(names, arrays, strict=True)]
         kept = {name: array for name, array in zip(names, arrays, strict=True) if name}
-        changes = self._placed(Job(request.device, key, what, pickle.dumps(request), sent, kept, results))
+        answer = self._placed(Job(request.device, key, what, pickle.dumps(request), sent, kept, results))
+        changes = _heard_out(answer, what)
         for number, name, (start, content) in zip(request.written, results, changes, strict=True):
             arrays[number][start:start + content.size] = content
             if name:
                 self._contents.put(arrays[number], name)
 
-    def _placed(self, job: Job) -> Sequence[Change]:
-        """What a launch changes. Launches that run at once begin to look for a worker at different places, and each
-        finds its arrays where it was before."""
+    def _placed(self, job: Job) -> Answer:
+        """What a worker says that has run a launch. Launches that run at once begin to look for one at different
+        places, and each finds its arrays where it was before."""
         with self._lock:
             place = next(one for one in itertools.count() if one not in self._places)
             self._places.add(place)
@@ -112,14 +129,14 @@ class Launches:
             with self._lock:
                 self._places.remove(place)
 
-    def _tried(self, job: Job, place: int) -> Sequence[Change]:
+    def _tried(self, job: Job, place: int) -> Answer:
         deaths = failures = 0
         pause, queues, urgency = _PAUSES[0], time.monotonic() + QUEUES, Urgency.IDLE
         while True:
             workers = self._order(self.farm.addresses(job.device, again=failures > 0), place)
             for worker in workers[:1] if urgency is Urgency.WAITS else workers:
                 try:
-                    changes = self.farm.client.sync(self._asked, worker, job, urgency)
+                    answer: Answer = self.farm.client.sync(self._asked, worker, job, urgency)
                 except _Gone as gone:
                     if not gone.ran:
                         self._silent[worker] = time.monotonic() + SILENT
@@ -129,8 +146,8 @@ class Launches:
                     queues, urgency = time.monotonic() + QUEUES, Urgency.IDLE
                     time.sleep(_POLL)
                     break
-                if changes is not None:
-                    return changes
+                if "busy" not in answer and "missing" not in answer:
+                    return answer
             else:
                 time.sleep(pause)
                 pause = min(2 * pause, _PAUSES[1])
@@ -156,9 +173,8 @@ class Launches:
 
     # --- the conversation with a worker, in the client's event loop ----------------------
 
-    async def _asked(self, worker: str, job: Job, urgency: Urgency) -> Sequence[Change] | None:
-        """What the launch changes; None if the worker is busy."""
-        from distributed.core import clean_exception
+    async def _asked(self, worker: str, job: Job, urgency: Urgency) -> Answer:
+        """What a worker says that is asked to run a launch, and has got all arrays that it lacked."""
         from distributed.protocol import to_serialize
 
         message = {"op": LAUNCH, "launch": new_name(), "request": job.request, "arrays": job.arrays,
@@ -167,13 +183,9 @@ class Launches:
         if "missing" in answer:
             given = {name: to_serialize(job.kept[name]) for name in answer["missing"]}
             answer = await self._heard(worker, {**message, "given": given})
-        if answer.get("status") == FAILED:
-            _, error, trace = clean_exception(**answer)
-            raise (error or LaunchError(f"{job.what}: {answer.get('exception_text')}")).with_traceback(trace)
-        changes: Sequence[Change] | None = answer.get("changes")
-        return changes
+        return answer
 
-    async def _heard(self, worker: str, message: dict[str, Any]) -> dict[str, Any]:
+    async def _heard(self, worker: str, message: dict[str, Any]) -> Answer:
         """The answer of a worker to a launch; meanwhile it is told that somebody waits for it. _Gone if it ends before,
         or does not even say that it is there."""
         waiting = {"op": PRESENT, "launch": message["launch"]}
@@ -188,7 +200,7 @@ class Launches:
         finally:
             answer.cancel()
 
-    async def _exchanged(self, worker: str, message: dict[str, Any]) -> dict[str, Any]:
+    async def _exchanged(self, worker: str, message: dict[str, Any]) -> Answer:
         """The answer to a message, by a connection to the worker, or by the scheduler where there is none."""
         from distributed.core import send_recv
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from coopmat.diagnostics import LaunchError
 from coopmat.machines.worker import Request, run
+from coopmat.targets.base.output import Said
 
 LAUNCH = "coopmat_launch"
 """What the request is called."""
@@ -65,8 +66,8 @@ class Service:
         launch: what the client calls it. given: arrays, by their names, that are to be kept. results: names under which
         what the launch has written is kept; empty for what is not. urgency: an :class:`Urgency`; too little of it is
         answered by ``busy`` at once.
-        The answer: ``changes`` of the written arrays; or ``missing``, the names of arrays that are not here; or a
-        failure in Dask's form.
+        The answer: ``changes`` of the written arrays, or a failure in Dask's form, and what the launch has ``said``; or
+        ``missing``, the names of arrays that are not here.
         """
         from distributed.core import error_message
         from distributed.protocol import to_serialize
@@ -79,22 +80,23 @@ class Service:
         missing = [name for name in names if name not in self._kept]
         if missing:
             return {"missing": missing}
+        said = Said()
         self.running += 1
         try:
             chosen = [self._kept[one] if isinstance(one, str) else one for one in arrays]
             for name in names:
                 self._kept.move_to_end(name)
             job: Request = pickle.loads(request)
-            changes, written = await self._ended(launch, self._thread.submit(run, job, chosen))
+            changes, written = await self._ended(launch, self._thread.submit(run, job, chosen, said))
         except Exception as error:
-            return dict(error_message(error, status=FAILED))
+            return {**error_message(error, status=FAILED), "said": pickle.dumps(said)}
         finally:
             self.running -= 1
         for number, name, array in zip(job.written, results, written, strict=True):
             before = arrays[number]
             if isinstance(before, str):
                 self._replace(before, name, array)
-        return {"changes": [(start, to_serialize(content)) for start, content in changes]}
+        return {"changes": [(start, to_serialize(content)) for start, content in changes], "said": pickle.dumps(said)}
 
     def _is_busy(self, urgency: int) -> bool:
         if self.running:

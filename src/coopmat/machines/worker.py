@@ -14,6 +14,7 @@ from coopmat.devices import Combination, DeviceDescription
 from coopmat.runtime import Device, Program, build, device, devices
 from coopmat.runtime.streams import Stream
 from coopmat.support.version import __version__
+from coopmat.targets.base.output import Said, heard
 from coopmat.targets.base.spans import changed_bytes
 
 SIMULATED = "sim"
@@ -107,15 +108,17 @@ Change = tuple[int, np.ndarray]
 """Where the bytes of an array that are others begin, and what they are now."""
 
 
-def run(request: Request, arrays: Sequence[np.ndarray]) -> tuple[list[Change], list[np.ndarray]]:
+def run(request: Request, arrays: Sequence[np.ndarray], said: Said) -> tuple[list[Change], list[np.ndarray]]:
     """Launch a kernel on a device of this worker, on copies of the arrays that it may write; what it has changed of
-    these, from the first byte to the last one, and the copies. Raises what the launch raises."""
+    these, from the first byte to the last one, and the copies. Raises what the launch raises. said: gets what the
+    launch says."""
     written = {number: arrays[number].copy() for number in request.written}
     given = [written.get(one.number, arrays[one.number])[one.offset:one.offset + one.nbytes]
              if isinstance(one, Place) else one for one in request.arguments]
     on = device(request.device, options=request.options)
     kernel = _program(request.spirv).kernel(request.kernel)
-    _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()
+    with heard(said):
+        _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()
     return [_change(arrays[number], after) for number, after in written.items()], list(written.values())
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import LaunchError, SimulationError
 from coopmat.runtime.shares import Shares
 from coopmat.runtime.work_in_parts import PartsKernel, PartsProgram, Work
 from coopmat.spirv.grammar import Op
@@ -121,7 +121,10 @@ class SplitProgram:
         """Run parts in threads, since whoever takes arrays of the host waits for them; the seconds of each."""
         def run(part: Part, arguments: Sequence[Any]) -> float:
             start = perf_counter()
-            self._streams[part.owner].launch(work.kernel, work.sizes(part), [*arguments, *work.place(part)]).wait()
+            try:
+                self._streams[part.owner].launch(work.kernel, work.sizes(part), [*arguments, *work.place(part)]).wait()
+            except SimulationError as error:
+                raise error.in_part(part.first) from None
             return perf_counter() - start
 
         works = [self._threads.submit(run, part, one) for part, one in zip(parts, given, strict=True)]

@@ -1,12 +1,77 @@
-"""Where the text goes that a kernel prints."""
+"""Where the text goes that a kernel prints, and what launches warn of."""
 
 from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 DEFAULT_PRINTF_LIMIT = 1 << 20  # the least that OpenCL's CL_DEVICE_PRINTF_BUFFER_SIZE may be
+
+
+@dataclass
+class Said:
+    """What launches have said: texts for standard output, lines for the error output, and warnings."""
+
+    texts: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
+
+    def repeat(self) -> None:
+        """Say it where this is called."""
+        show("".join(self.texts))
+        for line in self.lines:
+            complain(line)
+        for one in self.warnings:
+            warn(one)
+
+
+_HEARD: ContextVar[Said | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def heard(said: Said) -> Iterator[None]:
+    """Launches of this thread say what they do to ``said``."""
+    before = _HEARD.set(said)
+    try:
+        yield
+    finally:
+        _HEARD.reset(before)
+
+
+def show(text: str) -> None:
+    """Write a text to standard output, where it cannot be encoded with question marks."""
+    said = _HEARD.get()
+    if said is not None:
+        said.texts.append(text)
+    elif text and sys.stdout is not None:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding or "ascii"
+            sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def complain(line: str) -> None:
+    """Write a line to the error output."""
+    said = _HEARD.get()
+    if said is not None:
+        said.lines.append(line)
+    elif sys.stderr is not None:
+        print(line, file=sys.stderr)
+
+
+def warn(warning: Warning) -> None:
+    """Warn of something."""
+    said = _HEARD.get()
+    if said is not None:
+        said.warnings.append(warning)
+    else:
+        warnings.warn(warning, stacklevel=3)
 
 
 class Output:
@@ -49,17 +114,11 @@ class Output:
         self.show(self._decoder.decode(b"", final=True))
         if sys.stdout is not None:
             sys.stdout.flush()
-        if self.is_full and sys.stderr is not None:
+        if self.is_full:
             calls = "a call" if self.dropped == 1 else f"{self.dropped} calls"
-            print(f"coopmat: kernel '{self.kernel}' prints more than {self.limit} bytes: {calls} of printf dropped"
-                  f"{self.remark}", file=sys.stderr)
+            complain(f"coopmat: kernel '{self.kernel}' prints more than {self.limit} bytes: {calls} of printf dropped"
+                     f"{self.remark}")
 
     @staticmethod
     def _show(text: str) -> None:
-        if not text or sys.stdout is None:
-            return
-        try:
-            sys.stdout.write(text)
-        except UnicodeEncodeError:
-            encoding = sys.stdout.encoding or "ascii"
-            sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        show(text)

@@ -4,13 +4,13 @@ other check sees it. It is a warning, as a matrix may be transposed that way on 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from coopmat.diagnostics import LayoutWarning
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.targets.base.output import warn
 from coopmat.targets.simulator.address_space import Buffer, Part
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array
@@ -77,10 +77,10 @@ class LayoutWatch:
         self._shown.add(key)
         line = self._sites[stored].location
         at = f" at {line}" if line else ""
-        warnings.warn(LayoutWarning(
+        warn(LayoutWarning(
             f"{site.in_words} loads {_name(loaded)} what was stored {_name(stored)}{at}: its elements are in other "
             "places, so this is the transposed matrix at best; load it with the layout that it was stored with "
-            f"({site.where(frame, sub_group, None, buffer.row.name)})"), stacklevel=2)
+            f"({site.where(frame, sub_group, None, buffer.row.name)})"))
 
 
 def layouts_of(frame: Frame) -> LayoutWatch | None:

@@ -4,7 +4,6 @@ wraps around all the same.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from coopmat.diagnostics import SignedOverflowWarning
 from coopmat.spirv.grammar import Decoration, Op
 from coopmat.spirv.module import Instruction
+from coopmat.targets.base.output import warn
 from coopmat.targets.simulator.compiler import FunctionCompiler
 from coopmat.targets.simulator.convergence import first_active, shown
 from coopmat.targets.simulator.state import Frame, Site, Step
@@ -70,6 +70,6 @@ def _warn(frame: Frame, site: Site, words: str, bits: int, place: tuple[int, int
     key = site.location, "overflow"
     if key not in frame.batch.warned:
         frame.batch.warned.add(key)
-        warnings.warn(SignedOverflowWarning(
+        warn(SignedOverflowWarning(
             f"{words} does not fit a signed integer of {bits} bits: C leaves that undefined, and devices wrap around; "
-            f"compute it with more bits, or without sign ({site.where(frame, *place)})"), stacklevel=2)
+            f"compute it with more bits, or without sign ({site.where(frame, *place)})"))
