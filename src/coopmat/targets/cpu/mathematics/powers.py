@@ -107,7 +107,7 @@ def _wide_root(x: Term, n: Term) -> Term:
 
 _THIRD = {"float": 0x54A21D2A, "double": 0x553EF0FF289DD796}
 """Less a third of a number's bits, those of an approximation of the reciprocal of its cube root."""
-_STEPS = {"float": 2, "double": 4}
+_STEPS = {"float": 1, "double": 3}
 
 
 def cube_root_reciprocal(a: Term, steps: int) -> Term:
@@ -122,16 +122,15 @@ def cube_root_reciprocal(a: Term, steps: int) -> Term:
 
 
 def _cbrt(x: Term) -> Term:
-    """By Newton's steps towards the reciprocal of the cube root, without a division."""
+    """By Newton's steps towards the reciprocal of the cube root, and one to the cube root, without a division."""
     kind = kind_of(x)
 
     def usual(x: Term) -> Term:
         a = x.magnitude
         root = cube_root_reciprocal(a, _STEPS[x.type])
-        square = root * root
-        found = a * square
-        left = fused(-(found * found), found, a)
-        return fused(left * square, 1 / 3, found).with_sign(x)
+        found = a * (root * root)
+        left = fused(-found, root, 1.0)  # where the root is 1 - left / 3, its square becomes the 1 + 2/3 left ... of it
+        return fused(found * left, fused(left, 5 / 9, 2 / 3), found).with_sign(x)
 
     def rare(x: Term) -> Term:
         small = x.magnitude < 2.0 ** (1 - kind.bias)

@@ -14,7 +14,7 @@ from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.exponentials import EXPONENTIALS, LIMITS, powers_up_and_down, tabulated_tanh
 from coopmat.targets.cpu.mathematics.logarithms import LARGE, LOGARITHMS, Base, one_more
 from coopmat.targets.cpu.mathematics.native import NATIVE, cos, sin
-from coopmat.targets.cpu.mathematics.parts import at_most, fused, limited, nearest, polynomial
+from coopmat.targets.cpu.mathematics.parts import at_most, fused, limited, nearest, polynomial, reciprocal
 from coopmat.targets.cpu.mathematics.powers import cube_root_reciprocal
 from coopmat.targets.cpu.mathematics.vectors import exponent_and_significand
 from coopmat.targets.llvm.instructions.opencl.real import is_odd
@@ -23,21 +23,8 @@ from coopmat.targets.llvm.terms import Formula, Term, choose
 PARTS = 2  # of pi
 HALF_PARTS = 3
 SMALL = 0.2  # up to where asinh(x) is x - x³/6
-_RECIPROCAL = 0x7EF311C7
-"""Less a float's bits, those of an approximation of its reciprocal, to an eighth."""
 _RECIPROCAL_ROOT = 0x5F3759DF
 """Less half of a float's bits, those of an approximation of the reciprocal of its square root, to a thirtieth."""
-_FIRST = (2.0148, 1.0074)
-"""Of a step from there that leaves 2**-7 of the number."""
-
-
-def reciprocal(x: Term) -> Term:
-    """To 2**-14."""
-    found = (x.bits.constant(_RECIPROCAL) - x.bits).cast(x.type)
-    factor, slope = _FIRST
-    found = found * fused(x * found, -slope, factor)
-    return fused(found, fused(-x, found, 1.0), found)
-
 
 def root(x: Term) -> Term:
     """The square root to 2**-15; of 0 some 1e-20."""
