@@ -51,9 +51,13 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         self.port, self.folder = free_port(), folder
         self.address = f"dask://127.0.0.1:{self.port}"
+        self.workers: list[subprocess.Popen[Any]] = []
+        self.start()
+
+    def start(self) -> None:
         self.scheduler = self._start("-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port",
                                      str(self.port), "--no-dashboard")
-        self.workers = [self._start("-c", WORKER, "worker", self.address, "--processes", "2")]
+        self.workers.append(self._start("-c", WORKER, "worker", self.address, "--processes", "2"))
 
     def _start(self, *words: str) -> subprocess.Popen[Any]:
         return subprocess.Popen([sys.executable, *words], env=ENVIRONMENT, cwd=self.folder, stdout=subprocess.DEVNULL,
@@ -303,11 +307,19 @@ def test_a_scheduler_that_vanishes_is_an_error(tmp_path: Path) -> None:
     try:
         farm = processes.farm()
         device = farm.device("sim:generic")
+        outcomes = cm.sweep(abs, range(10000), on=farm)
+        next(outcomes)
         processes.scheduler.kill()
         processes.scheduler.wait()
+        with pytest.raises(cm.Error, match="start the sweep again"):
+            list(outcomes)
         start = time.monotonic()
-        with pytest.raises(cm.Error, match="does not answer"):
+        with pytest.raises(cm.Error, match=r"does not answer|no scheduler answers"):
             add(device, 1 << 14, 1)
         assert time.monotonic() - start < 30 + 5
+        assert processes.workers[0].wait(PATIENCE) == 1  # with a message
+        processes.start()
+        processes.farm()
+        add(device, 1 << 14, 1)
     finally:
         processes.stop()

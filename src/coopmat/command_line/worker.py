@@ -16,8 +16,6 @@ from coopmat.diagnostics import Error
 from coopmat.support.terminal import console, table
 from coopmat.targets.cpu.options import available_cores
 
-LOGGING = {"distributed": "warning", "distributed.worker": "critical"}
-"""What processes tell: not the errors of kernels, which are for those who launch them."""
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -26,7 +24,7 @@ def settings(processes: int) -> dict[str, Any]:
     are cores, nobody looks at its stacks every 10 ms, and the C library does not give memory back at every turn, which
     would cost the simulator time."""
     threads = max(1, available_cores() // processes)
-    return {"logging": LOGGING, "distributed.worker.profile.enabled": False,
+    return {"distributed.worker.profile.enabled": False,
             "distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, threads)}
 
 
@@ -42,6 +40,8 @@ def worker(
     try:
         import dask
         from distributed import Client, Nanny
+
+        from coopmat.machines.service import be_brief
     except ImportError as error:
         raise Error(f"{MISSING} ({error})") from None
     if not address.startswith(PREFIX):
@@ -52,6 +52,7 @@ def worker(
                     "distributed.comm.require-encryption and its certificates in Dask's settings (docs/farm.md)")
     count = processes if processes is not None else available_cores()
     dask.config.set(settings(count))
+    be_brief()
     scheduler = f"{'tls' if is_secure else 'tcp'}://{address.removeprefix(PREFIX)}"
     machine, record = f"{socket.gethostname()}-{os.getpid()}", described()
     resources = [resources_of(record, is_first=number == 0) for number in range(count)]
@@ -65,6 +66,7 @@ def worker(
             offered = dict.fromkeys(name for own in resources for name in own)
             print(f"{count} processes offer {', '.join(offered)} to {address}", flush=True)
             await asyncio.gather(*(one.finished() for one in nannies))
+            raise Error(f"the scheduler at {address} is gone: start it again, and then this")
 
     try:
         asyncio.run(serve())

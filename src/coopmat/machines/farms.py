@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from coopmat.support.version import __version__
 PREFIX = "dask://"
 MISSING = "a farm needs Dask.distributed: 'pip install coopmat[farm]' brings it"
 PATIENCE = 25.0  # seconds without an answer of the scheduler
+AGAIN = 3.0  # seconds that it may take when it did not answer for so long
 RESTART = 8.0  # seconds that a worker may take to start again
 FRESH = 1.0  # seconds for which what is known of the workers serves
 _POLL = 0.5
@@ -54,8 +56,14 @@ class Farm:
 
     @property
     def client(self) -> Any:
-        """What talks to the scheduler, of this process: one that was forked has its own."""
-        return _client(self.address, self._security, os.getpid())
+        """What talks to the scheduler, of this process: one that was forked has its own. Another one when it has given
+        up: a scheduler may have been started again."""
+        with _CONNECTS:
+            key = self.address, self._security, os.getpid()
+            found = _CLIENTS.get(key)
+            if found is None or found.status == "closed":
+                _CLIENTS[key] = found = _client(self.address, self._security, PATIENCE if found is None else AGAIN)
+            return found
 
     # --- what there is ------------------------------------------------------------------
 
@@ -137,15 +145,16 @@ class Farm:
         """Error if the scheduler does not answer for too long."""
         end = time.monotonic() + PATIENCE
         while self.client.status != "running":
-            if time.monotonic() > end or self.client.status == "closed":
+            if time.monotonic() > end:
                 raise Error(f"the scheduler of {self.address} does not answer any more: start it again")
             time.sleep(_POLL)
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
         try:
             return ask()
-        except (OSError, TimeoutError) as error:
-            raise Error(f"the scheduler of {self.address} does not answer: {error}") from None
+        except (OSError, TimeoutError, KeyError) as error:
+            why = "it does not come back" if isinstance(error, KeyError) else error  # a client that has given it up
+            raise Error(f"the scheduler of {self.address} does not answer: {why}") from None
 
 
 def farm(address: str, *, security: Any = None) -> Farm:
@@ -161,12 +170,16 @@ def farm(address: str, *, security: Any = None) -> Farm:
 
 @cache
 def _connected(address: str, security: Any) -> Farm:
-    _client(address, security, os.getpid())
-    return Farm(address, security)
+    found = Farm(address, security)
+    assert found.client
+    return found
 
 
-@cache
-def _client(address: str, security: Any, process: int) -> Any:
+_CLIENTS: dict[tuple[str, Any, int], Any] = {}  # of farms, by their processes
+_CONNECTS = threading.Lock()
+
+
+def _client(address: str, security: Any, patience: float) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
@@ -174,7 +187,7 @@ def _client(address: str, security: Any, process: int) -> Any:
     scheme = "tls" if security is not None or is_encrypted() else "tcp"
     given = {} if security is None else {"security": security}
     try:
-        return Client(f"{scheme}://{address.removeprefix(PREFIX)}", timeout=PATIENCE, set_as_default=False, **given)
+        return Client(f"{scheme}://{address.removeprefix(PREFIX)}", timeout=patience, set_as_default=False, **given)
     except (OSError, TimeoutError, ValueError) as error:
         raise Error(f"no scheduler answers at {address} ({error}); 'dask scheduler --port 8786' starts one") from None
 

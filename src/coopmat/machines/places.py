@@ -107,6 +107,7 @@ class OnFarm:
     def completed(self, futures: Sequence[Any]) -> Iterable[Any]:
         """See :class:`Machine`. Error if the scheduler is gone."""
         from distributed import wait
+        from distributed.client import FuturesCancelledError
 
         while True:
             try:
@@ -114,6 +115,9 @@ class OnFarm:
                     return list(wait(futures, timeout=1, return_when="FIRST_COMPLETED").done)
             except TimeoutError:
                 self.farm.check()
+            except FuturesCancelledError:
+                raise Error(f"the scheduler of {self.farm.address} is gone, or was, and what it had to do with it: "
+                            "start the sweep again; with a record it goes on") from None
 
     def result(self, future: Any) -> list[Result]:
         """See :class:`Machine`."""

@@ -34,6 +34,9 @@ FAILED = "failed"
 """The status of an answer that is an exception."""
 MOST_KEPT = 1 << 30  # bytes of arrays
 ABANDONED = 30.0  # seconds without a word of its client after which nobody waits for a launch
+LOGGING = {"distributed": logging.WARNING, "distributed.worker": logging.CRITICAL,
+           "distributed.client": logging.CRITICAL}
+"""What processes tell."""
 _log = logging.getLogger("distributed.nanny")  # of which the command shows warnings
 
 
@@ -145,8 +148,15 @@ class Service:
             self._written.discard(other)
 
 
+def be_brief() -> None:
+    """Let Dask tell warnings, but not of the errors of functions, which are for those who call them."""
+    for name, level in LOGGING.items():
+        logging.getLogger(name).setLevel(level)
+
+
 def dask_setup(process: Any) -> None:
     """Dask calls this in a worker's process when it has started."""
+    be_brief()
     service = Service(process)
     process.handlers[LAUNCH] = service.launch
     process.handlers[PRESENT] = service.present
