@@ -54,10 +54,14 @@ def test_commands(source: str, tmp_path: Path, request: pytest.FixtureRequest) -
         (tmp_path / name).symlink_to(ROOT / name)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for command in source.replace("\\\n", " ").splitlines():
-        if command.startswith("coopmat ") and not re.search(r"[|&;<>$*?`~]", command):
-            words = shlex.split(command, comments=True)[1:]
-            run = (on_vulkan.run("-m", "coopmat", *words, cwd=tmp_path) if is_for_vulkan(request) else
-                   run_module("coopmat", words, cwd=tmp_path, timeout=300))
+        if re.match(r"(coopmat|python) [^-][^|&;<>$*?`~]*$", command) and not command.startswith(RUN_ELSEWHERE):
+            program, *words = shlex.split(command, comments=True)
+            if is_for_vulkan(request):
+                run = on_vulkan.run(*(("-m", "coopmat") if program == "coopmat" else ()), *words, cwd=tmp_path)
+            elif program == "coopmat":
+                run = run_module(program, words, cwd=tmp_path, timeout=300)
+            else:
+                run = run_file(Path(words[0]), words[1:], cwd=tmp_path, timeout=300)
             run.check_returncode()
         elif command.strip() and not command.startswith(RUN_ELSEWHERE):
             subprocess.run(command, shell=True, cwd=tmp_path, env=environment, check=True, timeout=300)

@@ -97,7 +97,7 @@ def test_matrix_instruction(build: Build) -> None:
 @pytest.mark.parametrize("build", BUILDS, ids=str)
 def test_random(build: Build) -> None:
     """Sizes that are multiples of what all kernels need: tiles of 32×32, rows of 64 bytes."""
-    sizes = {(32, 64, 64): list(build.program.kernels.values())}
+    sizes = {(32, 64, 16 * build.elements.per_word): list(build.program.kernels.values())}
     if build in WITH_HARDWARE:
         sizes[64, 128, 96] = some_kernels(build)
     for (m, n, k), kernels in sizes.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,9 +16,14 @@ OPERATIONS = {"a + b": operator.add, "a - b": operator.sub, "a * b": operator.mu
 OPTION = "-fsanitize=signed-integer-overflow"
 
 
+@cache
+def built(source: str, options: str) -> cm.Program:
+    return cm.build(source, options)
+
+
 def warned(source: str, *arguments: object, options: str = OPTION, overflow: bool = True) -> list[str]:
     """The warnings of a launch of one work-item."""
-    program = cm.build(source, options)
+    program = built(source, options)
     device = cm.device("sim:generic", options=cm.SimulatorOptions(overflow=overflow))
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
