@@ -177,7 +177,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 EMULATED = {"test_matrix_rows": 3, "test_cases": 3, "test_shared": 24, "test_programs": 3, "test_blocks": 1,
-            "test_copies_and_barriers": 1, "test_random_work_groups": 2}
+            "test_copies_and_barriers": 1, "test_random_work_groups": 4}
 """Modules of tests of GPUs that an emulated one runs where there is none: one in how many tests."""
 USUAL_CAPABILITY = 80
 _CAPABILITY = pytest.StashKey[int]()

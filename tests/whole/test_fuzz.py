@@ -14,7 +14,7 @@ from tests.kit.fuzz.generator import Kernel, generate
 from tests.kit.oracles import clang_modules
 
 BATCH = 8
-SEEDS = range(24)
+SEEDS = range(16)
 CLANG_SEEDS = range(24, 32)
 CLANG_DEFECTS = {1394}  # four bytes are written to a variable of two
 LONG_SEEDS = range(1000, 1600)

@@ -49,7 +49,7 @@ def optimized(source: Path, options: tuple[str, ...], level: int) -> cm.Program:
     return made
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_result_after_llvms_optimiser(case: Case, level: int, capsys: pytest.CaptureFixture[str]) -> None:

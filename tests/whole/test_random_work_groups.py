@@ -7,7 +7,7 @@ import pytest
 from tests.kit.fuzz.work_group_kernels import disagreement
 from tests.kit.targets.gpu import GPU
 
-SHORT = {"cpu": range(8), "sim:generic": range(3), GPU: range(16, 24)}
+SHORT = {"cpu": range(4), "sim:generic": range(2), GPU: range(16, 24)}
 LONG = {"cpu": range(1000, 1200), "sim:generic": range(2000, 2050), GPU: range(3000, 4000)}
 BATCH = 10
 CUDA = pytest.mark.oracle("cuda")

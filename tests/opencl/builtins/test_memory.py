@@ -191,7 +191,7 @@ def bits(array: np.ndarray) -> np.ndarray:
     return array.view(f"u{array.dtype.itemsize}")
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("run", RUNS)
 def test_select_and_bitselect(run: Run, element: str) -> None:

@@ -42,7 +42,7 @@ def merged(module: Module, merge: tuple[int, int] | None) -> tuple[Module, str]:
     return Module.from_bytes(changed.to_bytes()), "\n".join(map(str, notes))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("merge", [None, (1, 3), (4, 1), (3, 2)], ids=str)
 @pytest.mark.parametrize("element", TYPES)
 def test_the_same_bits_as_before(element: str, merge: tuple[int, int] | None) -> None:

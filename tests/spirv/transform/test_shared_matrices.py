@@ -24,7 +24,7 @@ FORMS = {  # passes and goal
 HOMES = {"tiles": ("matrix_functions", "matrix_windows"),
          "plain": ("matrix", "matrix_functions", "matrix_windows", "sub_group_matrix", "block_2d", "intel_subgroups"),
          "intel": ("matrix_functions", "sub_group_matrix")}
-ONE_OF = 7  # cases of the short form
+ONE_OF = 14  # cases of the short form
 OTHERS = {
     **{f"plain matrix.test_components_by_{way}": "which work-item has which component is not as in the simulator"
        for way in ("value", "pointer")},

@@ -183,6 +183,7 @@ SHUFFLES = {  # call: the lane that a lane reads from, by its operand and that w
 }
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("call", SHUFFLES)
 @pytest.mark.parametrize(("kind", "dtype"), [("char", np.int8), ("short", np.int16), ("float", np.float32),
@@ -197,6 +198,7 @@ def test_shuffles_in_sub_groups_of_every_size(kind: str, dtype: type, call: str,
 FOLDS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("kind", "dtype", "name"), [
     *(("char", np.int8, name) for name in FOLDS), *(("uint", np.uint32, name) for name in FOLDS),

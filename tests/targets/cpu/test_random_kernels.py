@@ -14,7 +14,7 @@ from tests.kit.fuzz.targets import Check
 
 LEVELS = ("avx512", "avx2", "baseline")
 BATCH, LONG_BATCH = 4, 50
-SHORT: dict[Check, range] = {targets.of_source: range(12), targets.of_llvm: range(18, 22), targets.of_graph: range(16)}
+SHORT: dict[Check, range] = {targets.of_source: range(8), targets.of_llvm: range(18, 20), targets.of_graph: range(8)}
 LONG: dict[Check, range] = {targets.of_source: range(1000, 2600), targets.of_llvm: range(3000, 3400),
                             targets.of_graph: range(1000, 2000)}
 

@@ -14,7 +14,7 @@ from tests.programs.test_programs import PROGRAMS
 JOBS = "tests.kit.targets.on_opencl:"
 EXAMPLES = tuple(case.name for case in CASES)
 PROGRAM_NAMES = tuple(program.__name__.rpartition(".")[2] for program in PROGRAMS)
-EVERY = 4
+EVERY = 8
 """One in how many of the examples and test kernels the short form has: most of the time is the driver's compiler's."""
 SHORT = {"intel": ("cholesky", "example_quantized", "layer_norm", "lu"), "rusticl": ("cholesky",), "pocl": ()}
 """Programs that do not take the driver's compiler long."""

@@ -99,6 +99,7 @@ SHAPES = [  # element size, block width, block height, block count, mode
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("lanes", [8, 16, 32])
 @pytest.mark.parametrize(("size", "width", "height", "count", "mode"), SHAPES)
 def test_loads(size: int, width: int, height: int, count: int, mode: str, lanes: int) -> None:

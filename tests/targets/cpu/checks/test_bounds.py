@@ -197,6 +197,7 @@ def test_copies_of_bytes() -> None:
             target.launch("kernel", (16,), (16,), [out, values, np.int64(41 if each == "%n" else 26)])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_kernels_without_a_fault(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     """No check takes what is right for wrong."""

@@ -37,7 +37,7 @@ def between_guards() -> Iterator[np.ndarray]:
     del view
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kind", ["uchar", "ushort", "uint", "ulong"])
 def test_nothing_beside_is_accessed(kind: str, level: str, between_guards: np.ndarray,

@@ -31,7 +31,7 @@ def check(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_random_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    check(range(24), monkeypatch)
+    check(range(12), monkeypatch)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -67,7 +67,7 @@ def shapes_of(m: int, n: int, k: int) -> tuple[tuple[int, int], ...]:
     return (m, k), (k, n), (m, n)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("level", ["avx512", "baseline"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("formats", FLOATS, ids="-".join)

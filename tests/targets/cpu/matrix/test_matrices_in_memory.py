@@ -225,6 +225,7 @@ TYPES = [("int", np.int32, (8, 16), 16), ("char", np.int8, (16, 8), 32), ("half"
          ("int", np.int32, (64, 48), 16), ("float", np.float32, (5, 7), 16)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("name", "dtype", "shape", "size"), TYPES, ids=lambda value: str(value).strip("<>"))
 @pytest.mark.parametrize("model", POINTERS, ids=lambda model: model.__name__[1:])
 def test_matrices_that_pointers_choose(model: Callable[[Matrices, np.ndarray], None], name: str, dtype: type,

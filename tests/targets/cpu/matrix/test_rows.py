@@ -52,18 +52,20 @@ def run(case: Case, level: str, seed: int = 0) -> None:
 # ------------------------------------------------------------------ rows of the tables
 
 
-def levels(*always: str) -> list[Any]:
-    """Every level; those that are not ``always`` run in the long form."""
-    return [level if level in always else pytest.param(level, marks=pytest.mark.slow) for level in LEVELS]
+def in_turns(cases: list[Case], *levels: str) -> list[Any]:
+    """Each case at every level: in the short form, the given levels take turns."""
+    return [pytest.param(case, level, id=f"{case}-{level}",
+                         marks=[] if level == levels[number % len(levels)] else pytest.mark.slow)
+            for number, case in enumerate(cases) for level in LEVELS]
 
 
-@pytest.mark.parametrize("level", levels("amx", "avx2"))
-@pytest.mark.parametrize("case", table_cases(), ids=str)
+@pytest.mark.parametrize(("case", "level"), in_turns(table_cases(), "amx", "avx2"))
 def test_rows_of_the_tables(case: Case, level: str) -> None:
     run(case, level)
 
 
 @pytest.mark.oracle("amx")
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("layout", [ROW, COLUMN, PACKED])
 @pytest.mark.parametrize("case", [case for case in table_cases() if case.formats[0] in ("sint8", "uint8", "bf16")],
                          ids=str)
