@@ -59,7 +59,7 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
     wide = np.int64 if np.issubdtype(sums, np.integer) else np.float64
     expected = a.astype(wide) @ b.astype(wide) + (bias if one.start else 0)
     expected = expected.astype(sums) if wide is np.int64 else expected  # integers wrap around
-    expected = (expected, expected * expected.dtype.type(3), np.maximum(expected, 0))[one.end]
+    expected = (expected, expected * expected.dtype.type(3), np.maximum(expected, 0), expected + bias)[one.end]
     if wide is np.int64:
         np.testing.assert_array_equal(found[1], expected.astype(sums), str(one))
     else:

@@ -21,6 +21,7 @@ from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.indices import Placing, placings
+from coopmat.spirv.transform.enlarge.linear import Split, split
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.without_variables import with_values
@@ -110,6 +111,17 @@ class Merging:
                 raise reason from None
         return max(found, key=lambda form: math.prod(form.factors))
 
+    def split(self, kernel: str, variant: Variant, launch: Launch) -> Split | None:
+        """A kernel of a row of work-groups as one of a grid of them; None if it is no such kernel, or nothing is to be
+        merged."""
+        if launch.group_counts[1:] != (1, 1) or launch.local_size[1:] != (1, 1):
+            return None
+        try:
+            self.check(variant, launch)
+            return split(self.module, kernel, launch.local_size, variant.sub_group_size)
+        except NoMerge:
+            return None
+
     def _placed_or_none(self, kernel: str, variant: Variant, launch: Launch, placing: Placing) -> Merged | None:
         try:
             return self._placed(kernel, variant, launch, placing)
@@ -120,10 +132,11 @@ class Merging:
         """The form with sub-groups that are placed in a way."""
         local_size = launch.local_size
         depth = _depth(self.module, variant, self._features)
-        module, inside = without_guards(self.module, kernel, local_size, variant.sub_group_size, placing)
+        module, inside, quotients = without_guards(self.module, kernel, local_size, variant.sub_group_size, placing)
         module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, placing,
                                            chains=not depth.rounds)
-        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions), apart, placing)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions), apart, placing,
+                           quotients=quotients)
         flat = found.flat_product()
         if flat is not None and depth.unit.kind == "tiles" and launch.wish is None and self._block is None:
             raise flat

@@ -14,6 +14,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
+from coopmat.spirv.transform.enlarge.linear import Split
 from coopmat.spirv.transform.enlarge.merge import Merged, NoMerge
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
@@ -29,6 +30,7 @@ from coopmat.targets.cpu.combinations import architecture_of
 from coopmat.targets.cpu.explanation import explained, places
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.host import saved
+from coopmat.targets.cpu.host.grids import GridPlan, Made
 from coopmat.targets.cpu.host.launch import CompiledKernel, MergedPlan, Plan
 from coopmat.targets.cpu.host.races import RacePlan
 from coopmat.targets.cpu.kernel import KernelCode
@@ -63,9 +65,9 @@ class CpuProgram:
         self.signatures = module.kernel_signatures
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
         self._gains: dict[str, bool] = {}  # by wider sub-groups, of kernels
-        self._plans: dict[Any, tuple[Plan | MergedPlan, MergedForm | str]] = {}  # and why there is no merged form
+        self._plans: dict[Any, tuple[Plan | MergedPlan | GridPlan, MergedForm | str]] = {}  # and why none is merged
         self.merging = Merging(module, self.features.used)
-        self._last: tuple[Plan | MergedPlan, MergedForm | str] | None = None
+        self._last: tuple[Plan | MergedPlan | GridPlan, MergedForm | str] | None = None
         self._merged: dict[bytes, CpuProgram] = {}
 
     @cached_property
@@ -191,16 +193,24 @@ class CpuProgram:
         if self._last is None:
             return []
         plan, form = self._last
+        grid = plan.grid if isinstance(plan, GridPlan) else None
+        if isinstance(plan, GridPlan):
+            if plan.chosen is None:
+                return []
+            plan, form = plan.chosen
         used = plan.used if isinstance(plan, MergedPlan) else plan
         if used is None:
             return []
         if isinstance(plan, MergedPlan) and not plan.is_merged:
             form = plan.reason
         processor = architecture_of(self.features.used, platform.machine())
-        return [*explained(used.name, used, processor, form), *places(self.module, used.name)]
+        lines = list(explained(used.name, used, processor, form))
+        if grid is not None:
+            lines[1:1] = [f"  its work-groups in a row are taken as a grid of {' x '.join(map(str, grid))}"]
+        return [*lines, *places(self.module, used.name)]
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
-                   global_offset: Sequence[int] | None) -> tuple[Plan | MergedPlan, MergedForm | str]:
+                   global_offset: Sequence[int] | None) -> tuple[Plan | MergedPlan | GridPlan, MergedForm | str]:
         """What launches a kernel, and its merged form, or why there is none."""
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
@@ -213,7 +223,7 @@ class CpuProgram:
                 raise NoMerge("the first work-item is not number zero")
             form = self.merged_form(name, variant, geometry)
         except NoMerge as reason:
-            return self._plan(name, variant, geometry), str(reason)
+            return self._in_a_row(name, variant, geometry, str(reason)), str(reason)
         merged, counts = form.merged, geometry.group_counts
         program = self._beside(merged.module)
         larger = replace(program.variant(program.signatures[name], merged.local_size), step=form.step,
@@ -222,6 +232,31 @@ class CpuProgram:
                         local_size=merged.local_size)
         return MergedPlan(MergedLaunch(merged, counts), signature, lambda: program._plan(name, larger, sizes),
                           lambda: self._plan(name, variant, geometry)), form
+
+    def _in_a_row(self, name: str, variant: Variant, geometry: Geometry, reason: str) -> Plan | GridPlan:
+        """What launches a kernel that is not merged: as a grid, perhaps, as which it may be."""
+        found = self._split(name, variant, geometry)
+        if found is None:
+            return self._plan(name, variant, geometry)
+
+        def made(counts: tuple[int, int, int]) -> Made:
+            plan, form = self._beside(found.module)._made_plan(
+                name, _times(counts, geometry.local_size), geometry.local_size, variant.nulls, None)
+            return (plan, form) if not isinstance(plan, GridPlan) else (self._plan(name, variant, geometry), form)
+
+        return GridPlan(found, geometry.group_total, self.signatures[name], made,
+                        lambda: self._plan(name, variant, geometry), reason)
+
+    def _split(self, name: str, variant: Variant, geometry: Geometry) -> Split | None:
+        """A kernel of a row as one of a grid; the cache knows which have no such form."""
+        launch = self._launch_of(geometry)
+        key = self._key(name, variant, f"no grid, {launch}")
+        if any(geometry.global_offset) or self.cache.get(key) is not None:
+            return None
+        found = self.merging.split(name, variant, launch)
+        if found is None:
+            self.cache.put(key, b"none")
+        return found
 
     def _plan(self, name: str, variant: Variant, geometry: Geometry) -> Plan:
         """The plan of a variant."""
@@ -233,9 +268,13 @@ class CpuProgram:
         return Plan(kernel, signature, geometry, self.threads, addresses, self.options.printf_limit, checks,
                     in_lines=variant.fast is not None)
 
+    def _launch_of(self, geometry: Geometry) -> Launch:
+        """What the merged form of a kernel depends on."""
+        return Launch(tuple(geometry.local_size), tuple(geometry.group_counts), self.threads, wished())
+
     def merged_form(self, name: str, variant: Variant, geometry: Geometry) -> MergedForm:
         """The merged form of a kernel for a launch. NoMerge, with the reason, if it has none."""
-        launch = Launch(tuple(geometry.local_size), tuple(geometry.group_counts), self.threads, wished())
+        launch = self._launch_of(geometry)
         self.merging.check(variant, launch)
 
         def forms() -> Iterator[Merged]:

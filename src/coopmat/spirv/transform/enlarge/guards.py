@@ -6,7 +6,7 @@ launch show that all of them are inside, such comparisons have one result; that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.edit.functions import FunctionEditor, replace_uses
@@ -14,7 +14,7 @@ from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.growth import scope_of
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Condition, Indices, Placing
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Condition, Indices, Placing, Quotient
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 
@@ -31,9 +31,11 @@ _MOST = (1 << ADDRESS_BITS - 1) - 1
 
 
 def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
-                   placing: Placing | None = None) -> tuple[Module, tuple[Condition, ...]]:
+                   placing: Placing | None = None
+                   ) -> tuple[Module, tuple[Condition, ...], Mapping[int, Quotient]]:
     """A kernel for launches in which positions are within the limits that it compares them with, and what must hold for
-    that. ``module`` has values instead of variables. NoMerge for matrices of several scopes."""
+    that: conditions, and the quotients in them. ``module`` has values instead of variables. NoMerge for matrices of
+    several scopes."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
@@ -48,10 +50,10 @@ def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_g
             same[row.result_id or 0] = editor.unique(Op.ConstantTrue if is_true else Op.ConstantFalse,
                                                      type_id=row.type_id)
     if not same:
-        return module, ()
+        return module, (), {}
     replace_uses(body, same)
-    kept = (one for one in indices.conditions if all(atom.kind in _KNOWN for atom in one.value.atoms))
-    return fold(editor.done(), Goal(), lambda _: None), (*conditions, *kept)
+    kept = (one for one in indices.conditions if indices.is_made_of(one.value, _KNOWN))
+    return fold(editor.done(), Goal(), lambda _: None), (*conditions, *kept), indices.quotients
 
 
 def _guard(indices: Indices, row: Instruction) -> tuple[Polynomial, bool] | None:
@@ -60,15 +62,14 @@ def _guard(indices: Indices, row: Instruction) -> tuple[Polynomial, bool] | None
         return None
     opcode = Op(row.opcode)
     position, limit = map(indices.of, row.words)
-    if _is_position(limit):
+    if _is_position(indices, limit):
         position, limit, opcode = limit, position, _TURNED[opcode]
-    if not _is_position(position) or any(atom.kind != "argument" for atom in limit.atoms):
+    if not _is_position(indices, position) or not indices.is_made_of(limit, ("argument",)):
         return None
     is_true = opcode in _LESS
     return limit - position - Polynomial.constant((_LESS if is_true else _MORE)[opcode]), is_true
 
 
-def _is_position(value: Polynomial) -> bool:
+def _is_position(indices: Indices, value: Polynomial) -> bool:
     """Whether a value is made of positions, and of what is known when a kernel is launched."""
-    kinds = {atom.kind for atom in value.atoms}
-    return bool(kinds & _POSITIONS) and kinds <= _KNOWN
+    return any(atom.kind in _POSITIONS for atom in value.atoms) and indices.is_made_of(value, _KNOWN)

@@ -7,19 +7,23 @@ noted: conditions that a launch fulfils or not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph, targets
-from coopmat.spirv.grammar import BuiltIn, Decoration, Op, Scope
+from coopmat.spirv.grammar import OPENCL_STD, BuiltIn, Decoration, Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
 
 ADDRESS_BITS = 64
 CHAINS_OF_ELEMENTS = (Op.PtrAccessChain, Op.InBoundsPtrAccessChain)
+_LEAST = frozenset(OPENCL_STD[name] for name in ("s_min", "u_min"))
 _SAME = frozenset({Op.CopyObject, Op.Bitcast})
 _EFFECTS = ("OpCooperativeMatrix", "OpStore", "OpAtomic", "OpFunctionCall", "OpCopyMemory", "OpControlBarrier")
+
+
+LEAST = "the least of two numbers is not always the constant one"
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,16 @@ class Indices:
         """The width of an integer."""
         return self.editor.type_of(identifier).words[0]
 
+    def is_made_of(self, value: Polynomial, kinds: Collection[str]) -> bool:
+        """Whether a number is made of atoms of some kinds, and of quotients of such numbers."""
+        for atom in value.atoms:
+            quotient = self.quotients.get(atom.number) if atom.kind == "value" else None
+            is_known = atom.kind in kinds if quotient is None else (
+                self.is_made_of(quotient.value, kinds) and self.is_made_of(quotient.divisor, kinds))
+            if not is_known:
+                return False
+        return True
+
     def is_integer(self, identifier: int) -> bool:
         """Whether a value is an integer, and no vector of them."""
         return self.editor.type_of(identifier).opcode == Op.TypeInt
@@ -190,6 +204,19 @@ class Indices:
         elif not signed and value.known is None:
             self.conditions[Condition(value, 0, (1 << ADDRESS_BITS - 1) - 1)] = None
         return value
+
+    def _least(self, row: Instruction) -> Polynomial | None:
+        """The smaller one of a constant and of a number that depends on the position: the constant, where that holds
+        for all positions."""
+        is_least = self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std" and row.words[1] in _LEAST
+        if self.is_strict or not is_least or not self.is_integer(row.result_id or 0):
+            return None
+        value, least = map(self.of, row.words[2:])
+        value, least = (least, value) if least.known is None else (value, least)
+        if least.known is None or not any(atom.kind in ("group", "outer") for atom in value.atoms):
+            return None
+        self.conditions[Condition(value - least, 0, (1 << ADDRESS_BITS - 1) - 1, LEAST)] = None
+        return least
 
     def _combined(self, row: Instruction) -> Polynomial:
         one, two = map(self.of, row.words)
@@ -483,4 +510,4 @@ _HANDLERS: dict[int, Callable[[Indices, Instruction], Polynomial | None]] = {
     Op.SConvert: Indices._extended, Op.UConvert: Indices._extended, Op.ShiftLeftLogical: Indices._shifted,
     **dict.fromkeys((Op.UDiv, Op.SDiv, Op.ShiftRightLogical), Indices._divided),
     **dict.fromkeys((Op.UMod, Op.SRem, Op.BitwiseAnd), Indices._rest),
-    Op.CompositeExtract: Indices._extracted, Op.Load: Indices._loaded, Op.Phi: Indices._phi}
+    Op.ExtInst: Indices._least, Op.CompositeExtract: Indices._extracted, Op.Load: Indices._loaded, Op.Phi: Indices._phi}

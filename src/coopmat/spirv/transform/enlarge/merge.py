@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import TypeTable
@@ -90,9 +91,11 @@ class Neighbours:
 
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
-                 placing: Placing | None = None, *, places_elements: bool = True) -> None:
+                 placing: Placing | None = None, *, quotients: Mapping[int, Quotient] = MappingProxyType({}),
+                 places_elements: bool = True) -> None:
         """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
-        of sub-groups that stand in one row; ``places_elements``: see :class:`Matrices`."""
+        of sub-groups that stand in one row; ``quotients``: those in the conditions; ``places_elements``:
+        see :class:`Matrices`."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
             raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
@@ -102,7 +105,7 @@ class Neighbours:
                           and one.model == ExecutionModel.Kernel)
         self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
         self._check_variables()
-        self.conditions, self.apart = conditions, tuple(apart)
+        self.conditions, self.apart, self.quotients = conditions, tuple(apart), quotients
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
         self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements)
         if not self.matrices.products:
@@ -185,7 +188,7 @@ class Neighbours:
         module = fold(self.editor.done(), Goal(), lambda _: None)
         return Merged(module, factors, self.indices.groups, self.indices.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
-                      dict(self.indices.quotients), self.apart, self.axis_of(0))
+                      {**self.quotients, **self.indices.quotients}, self.apart, self.axis_of(0))
 
     def _is_alike(self, header: int, factors: Sequence[int]) -> bool:
         """Whether all groups that become one run a loop equally often."""

@@ -30,8 +30,27 @@ class Requirements:
         """Whether a launch with these arguments (integers with their sign) and so many work-groups fulfils them."""
         return not self.refusal(arguments, group_counts)
 
+    def number(self, value: Polynomial, arguments: Sequence[int], group_counts: Sequence[int]) -> int | None:
+        """What a number is in such a launch; None if it does not fulfil them, or the number is not always the same."""
+        if not self.hold(arguments, group_counts):
+            return None
+        found = value.range(self._ranges(arguments, group_counts)[0])
+        return found[0] if found is not None and found[0] == found[1] else None
+
     def refusal(self, arguments: Sequence[int], group_counts: Sequence[int]) -> str:
         """Which of them such a launch does not fulfil; nothing if it does."""
+        ranges, split = self._ranges(arguments, group_counts)
+        for one in self.conditions:
+            bounds = one.value.replaced(split).range(ranges)
+            if bounds is None:
+                return "where a matrix lies depends on numbers that are known only while it runs"
+            if bounds[0] < one.low or bounds[1] > one.high:
+                return one.otherwise
+        return ""
+
+    def _ranges(self, arguments: Sequence[int], group_counts: Sequence[int]
+                ) -> tuple[dict[Atom, Range], dict[Atom, Polynomial]]:
+        """The ranges of what numbers are made of, and what positions are made of."""
         ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
         split: dict[Atom, Polynomial] = {}  # a group's position: that of its work-group, and that in it
         for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
@@ -49,10 +68,4 @@ class Requirements:
             if rounds is not None:
                 ranges[Atom("rounds", counter.header)] = rounds
                 ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
-        for one in self.conditions:
-            bounds = one.value.replaced(split).range(ranges)
-            if bounds is None:
-                return "where a matrix lies depends on numbers that are known only while it runs"
-            if bounds[0] < one.low or bounds[1] > one.high:
-                return one.otherwise
-        return ""
+        return ranges, split

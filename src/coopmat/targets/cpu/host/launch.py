@@ -18,7 +18,7 @@ import numpy as np
 
 from coopmat.devices import CPU
 from coopmat.diagnostics import Error
-from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
 from coopmat.support.cached import cached_property
 from coopmat.support.native import NativeCode
 from coopmat.targets.base.geometry import Geometry
@@ -216,7 +216,8 @@ class MergedPlan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
-        self.reason = self._merged.refusal(self._numbers(arguments)) or self._shared(arguments)
+        numbers = numbers_of(self._parameters, arguments)
+        self.reason = self._merged.refusal(numbers) or self._shared(arguments)
         is_merged = not self.reason and self._make_larger()
         if is_merged not in self._plans:
             self._plans[is_merged] = self._make[is_merged]()
@@ -241,11 +242,12 @@ class MergedPlan:
         self.reason = self._refused
         return not self._refused
 
-    def _numbers(self, arguments: Sequence[Any]) -> tuple[int, ...]:
-        """The arguments that are integers, as such."""
-        return tuple(int.from_bytes(as_bytes(parameter, argument)[:parameter.type.size], "little", signed=True)
-                     if not parameter.is_pointer and parameter.type.kind == "int" else 0
-                     for parameter, argument in zip(self._parameters, arguments, strict=True))
+
+def numbers_of(parameters: Sequence[Parameter], arguments: Sequence[Any]) -> tuple[int, ...]:
+    """The arguments that are integers, as such."""
+    return tuple(int.from_bytes(as_bytes(parameter, argument)[:parameter.type.size], "little", signed=True)
+                 if not parameter.is_pointer and parameter.type.kind == "int" else 0
+                 for parameter, argument in zip(parameters, arguments, strict=True))
 
 
 def address_of(array: Any) -> int:

@@ -1,0 +1,222 @@
+"""Kernels of one row of work-groups that take its number apart: ``id / columns`` and ``id % columns``.
+
+Launched with a grid of work-groups instead, such a kernel has its tile's row and column without a division, and where
+its matrices lie can be seen. The kernel for a grid is the same one, whose numbers come from the grid; which grid it is
+follows from the arguments of a launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from coopmat.spirv.analysis.polynomials import Polynomial
+from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, input_variable, replace_uses
+from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.enlarge.growth import scope_of
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, LEAST, Condition, Indices, Quotient
+from coopmat.spirv.transform.enlarge.requirements import Requirements
+from coopmat.spirv.transform.facts import PURE
+from coopmat.spirv.transform.fold import fold
+from coopmat.spirv.transform.goal import Goal
+
+_QUOTIENTS = (Op.UDiv, Op.SDiv, Op.ShiftRightLogical)
+_RESTS = (Op.UMod, Op.SRem, Op.SMod, Op.BitwiseAnd)
+_ROW = {BuiltIn.WorkgroupId: 0, BuiltIn.GlobalInvocationId: 0, BuiltIn.NumWorkgroups: 1, BuiltIn.GlobalSize: 1}
+"""What tells something of the grid, and its value along the axes that a row does not have."""
+_TOLD = frozenset({"argument"})
+_POSITIONS = frozenset({"group", "groups", "outer", "inner", "local"})
+_MOST = (1 << 31) - 1  # work-groups
+_MOST_DIVISIONS = 2
+
+
+@dataclass(frozen=True)
+class Division:
+    """By what the number along x is divided, if that is what a launch fulfils: see :class:`Requirements`."""
+
+    divisor: Polynomial
+    conditions: tuple[Condition, ...]
+    quotients: dict[int, Quotient]
+    groups: tuple[int, int, int]
+    size: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A kernel for a grid. divisions: of its number along x, one after the other; what is left is x, the last quotient
+    is y, and the one before z."""
+
+    module: Module
+    divisions: tuple[Division, ...]
+
+    def counts(self, arguments: Sequence[int], count: int) -> tuple[int, int, int] | None:
+        """The grid for a launch of so many work-groups with these arguments; None if there is none."""
+        counts = (count, 1, 1)
+        for one in self.divisions:
+            found = Requirements(one.conditions, (), one.quotients, one.groups, one.size)
+            size = found.number(one.divisor, arguments, counts) if count <= _MOST else None
+            if size is None or size <= 0 or counts[0] % size:
+                return None
+            counts = (size, counts[0] // size, counts[1])
+        return counts
+
+
+def split(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int) -> Split | None:
+    """A kernel for a grid; None if it does not take its number apart. ``module`` has values instead of variables."""
+    divisions: list[Division] = []
+    while len(divisions) < _MOST_DIVISIONS:
+        editor = FunctionEditor(module)
+        entry = next(one for one in module.entry_points if one.name == kernel
+                     and one.model == ExecutionModel.Kernel)
+        body = next(one for one in editor.bodies if one.id == entry.function_id)
+        one = _Splitting(editor, body, Indices(editor, body, local_size, sub_group_size, scope_of(module)),
+                         len(divisions))
+        divisor = one.done()
+        if divisor is None:
+            break
+        indices = one.indices
+        known = tuple(condition for condition in indices.conditions
+                      if indices.is_made_of(condition.value, _TOLD | _POSITIONS))
+        if any(condition.otherwise == LEAST for condition in indices.conditions if condition not in known):
+            break
+        divisions.append(Division(divisor, known, dict(indices.quotients), indices.groups, indices.size))
+        module = fold(editor.done(), Goal(), lambda _: None)
+    return Split(module, tuple(divisions)) if divisions else None
+
+
+class _Splitting:
+    """One division of the number of a work-group. done_before: how many there were."""
+
+    def __init__(self, editor: FunctionEditor, body: Body, indices: Indices, done_before: int) -> None:
+        self.editor, self.body, self.indices, self.done_before = editor, body, indices, done_before
+        self.long = editor.unique(Op.TypeInt, ADDRESS_BITS, 0)
+        self.number = Polynomial.atom("outer" if indices.groups[0] > 1 else "group", 0)
+
+    def done(self) -> Polynomial | None:
+        """Change the kernel; by what the number is divided, None if it is not, or used as what is not known here."""
+        inputs = list(self._inputs())
+        chosen = next(self._divisions(), None)
+        if chosen is None or any(row.opcode != Op.CompositeExtract or len(row.words) != 2 for _, row in inputs):
+            return None
+        divisor, identifier = chosen
+        head: list[Instruction] = []
+        size = self._size(divisor, identifier, head)
+        if size is None:
+            return None
+        x, y = self._positions(head)
+        whole = self._put(head, Op.IAdd, self._put(head, Op.IMul, y, size), x)
+        same: dict[int, int] = {}
+        for builtin, row in inputs:
+            found = self._along(builtin, row.words[1], whole, head)
+            if found is None:
+                return None
+            same[row.result_id or 0] = found
+        same |= self._parts(divisor, x, y, head)
+        entry = self.body.blocks[0]
+        own = {row.result_id for row in head}
+        replace_uses(self.body, same)
+        entry.instructions[first_place(entry):first_place(entry)] = [row for row in head if row.result_id in own]
+        return divisor
+
+    def _inputs(self) -> Iterator[tuple[BuiltIn, Instruction]]:
+        """What uses values that tell something of the grid."""
+        loads = {row.result_id: builtin for row in self.body.rows()
+                 if (builtin := self.indices.builtin(row)) in _ROW or builtin == BuiltIn.GlobalLinearId}
+        for row in self.body.rows():
+            for word in row.ids():
+                builtin = loads.get(word)
+                if builtin is not None:
+                    yield builtin, row
+
+    def _divisions(self) -> Iterator[tuple[Polynomial, int]]:
+        """What the number is divided by: each with its id, the largest ones (that are no constants) first."""
+        found: dict[Polynomial, int] = {}
+        for row in self.body.rows():
+            if row.opcode in (*_QUOTIENTS, *_RESTS) and self.indices.is_integer(row.result_id or 0) and (
+                    self.indices.of(row.words[0]) == self.number):
+                divisor = self._divisor(row)
+                if divisor is not None and self.indices.is_made_of(divisor, _TOLD) and row.opcode in (
+                        Op.UDiv, Op.SDiv, Op.UMod, Op.SRem):
+                    found.setdefault(divisor, row.words[1])
+        yield from sorted(found.items(), key=lambda one: one[0].known is not None)
+
+    def _divisor(self, row: Instruction) -> Polynomial | None:
+        by = self.indices.of(row.words[1])
+        if row.opcode == Op.ShiftRightLogical:
+            return None if by.known is None or not 0 <= by.known < 31 else Polynomial.constant(1 << by.known)
+        if row.opcode == Op.BitwiseAnd:
+            return None if by.known is None else by + Polynomial.constant(1)
+        return by
+
+    def _parts(self, divisor: Polynomial, x: int, y: int, head: list[Instruction]) -> dict[int, int]:
+        """What stands for quotients and rests."""
+        found = {}
+        for row in self.body.rows():
+            if row.opcode in (*_QUOTIENTS, *_RESTS) and self.indices.is_integer(row.result_id or 0) and (
+                    self.indices.of(row.words[0]) == self.number and self._divisor(row) == divisor):
+                number = y if row.opcode in _QUOTIENTS else x
+                is_long = self.indices.bits(row.result_id or 0) == ADDRESS_BITS
+                found[row.result_id or 0] = number if is_long else self._put(head, Op.UConvert, number, row.type_id)
+        return found
+
+    # --- what is new ------------------------------------------------------------------------
+
+    def _put(self, head: list[Instruction], op: Op, *words: int | None) -> int:
+        """An instruction at the kernel's start; of OpUConvert, the type may stand behind its operand."""
+        type_id = words[1] if op == Op.UConvert and len(words) > 1 else self.long
+        operands = words[:1] if op == Op.UConvert else words
+        head.append(self.editor.row(op, type_id or 0, *(word or 0 for word in operands)))
+        return head[-1].result_id or 0
+
+    def _size(self, divisor: Polynomial, identifier: int, head: list[Instruction]) -> int | None:
+        """What the number is divided by; None if that cannot be said at the kernel's start."""
+        if divisor.known is not None:
+            return self.editor.constant(divisor.known, ADDRESS_BITS)
+        copy = self._copy(identifier, head, {})
+        if copy is None or self.indices.bits(identifier) == ADDRESS_BITS:
+            return copy
+        return self._put(head, Op.UConvert, copy)
+
+    def _vector(self, head: list[Instruction], builtin: BuiltIn) -> int:
+        vector = self.editor.unique(Op.TypeVector, self.long, 3)
+        variable = input_variable(self.editor, self.body.id, builtin, vector)
+        head.append(self.editor.row(Op.Load, vector, variable))
+        return head[-1].result_id or 0
+
+    def _positions(self, head: list[Instruction]) -> tuple[int, int]:
+        """What is left of the number, and the quotient: those of earlier divisions move on by an axis."""
+        vector = self._vector(head, BuiltIn.WorkgroupId)
+        self.axes = [self._put(head, Op.CompositeExtract, vector, axis) for axis in range(3)]
+        return self.axes[0], self.axes[1]
+
+    def _along(self, builtin: BuiltIn, axis: int, whole: int, head: list[Instruction]) -> int | None:
+        """What a built-in value was."""
+        if axis > self.done_before:
+            return self.editor.constant(_ROW[builtin], ADDRESS_BITS) if builtin in _ROW else None
+        if builtin == BuiltIn.WorkgroupId:
+            return self.axes[axis + 1] if axis else whole
+        if builtin == BuiltIn.GlobalInvocationId and axis == 0:
+            local = self._put(head, Op.CompositeExtract, self._vector(head, BuiltIn.LocalInvocationId), 0)
+            size = self.editor.constant(self.indices.local_size[0], ADDRESS_BITS)
+            return self._put(head, Op.IAdd, self._put(head, Op.IMul, whole, size), local)
+        return None
+
+    def _copy(self, identifier: int, head: list[Instruction], known: dict[int, int]) -> int | None:
+        """A number that is made of arguments and constants, computed at the kernel's start; None if it is not."""
+        row = self.editor.definition(identifier)
+        if row not in set(self.body.rows()):
+            return identifier
+        if row.opcode not in PURE:
+            return None
+        if identifier not in known:
+            words = list(row.words)
+            for place in row.id_places():
+                found = self._copy(words[place], head, known)
+                if found is None:
+                    return None
+                words[place] = found
+            head.append(self.editor.row(Op(row.opcode), row.type_id or 0, *words))
+            known[identifier] = head[-1].result_id or 0
+        return known[identifier]

@@ -1,0 +1,131 @@
+"""Products as people write them: their work-groups are merged, or it is said why not, and the results are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from coopmat.targets.cpu.merging import VARIABLE
+
+PRELUDE = """
+#define MATRIX(rows, columns, use) \\
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+typedef char ta MATRIX(16, 32, A);
+typedef char tb MATRIX(32, 16, B);
+typedef int tc MATRIX(16, 16, ACCUMULATOR);
+#define LOOP for (int k = 0; k < K; k += 32) \\
+        s = coop_matmul_add((ta)coop_mat_load(A + row * K + k, ROW, K), \\
+                            (tb)coop_mat_load(B + k * N + column, ROW, N), s, 15);
+kernel void k(global const char *A, global const char *B, global int *C, global int *D, int M, int N, int K)
+{
+    BODY
+}
+"""
+M, N, K = 16 * 12, 16 * 6, 96
+TILES = M // 16 * (N // 16)
+PLACE = "int row = get_group_id(1) * 16, column = get_group_id(0) * 16;"
+START = "tc s = coop_mat_init(0);"
+STORE = "coop_mat_store(C + row * N + column, s, ROW, N);"
+COMPONENTS = "for (int i = 0; i < coop_mat_length(s); i++)"
+Expected = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A kernel. said: of the merged one, or why it is not; groups, items: of the launch; expected: C, from A * B and
+    what D was."""
+
+    body: str
+    said: str = "neighbouring work-groups are one"
+    groups: tuple[int, int] = (N // 16, M // 16)
+    items: int = 16
+    expected: Expected = lambda product, d: product
+
+
+WRITTEN = {
+    "bias and activation": Written(f"""{PLACE} {START} LOOP
+        {COMPONENTS} {{
+            int v = s[i] + D[column + coop_mat_get_coord(s, i).y];
+            s[i] = v > 0 ? v : 0;
+        }} {STORE}""", expected=lambda product, d: np.maximum(product + d.ravel()[:N], 0)),
+    "added to what is elsewhere": Written(f"""{PLACE} {START} LOOP
+        {COMPONENTS} {{
+            int2 at = coop_mat_get_coord(s, i);
+            s[i] = s[i] * 3 + D[(row + at.x) * N + column + at.y];
+        }} {STORE}""", expected=lambda product, d: product * 3 + d),
+    "two sums": Written(f"""{PLACE} {START} LOOP tc t = s; {START.replace("tc ", "")} LOOP
+        {COMPONENTS} s[i] = t[i] > 0 ? s[i] : -t[i]; {STORE}""", expected=lambda product, d: np.abs(product)),
+    "two outputs of 1 x 3 tiles": Written("""int row = get_group_id(1) * 16, column = get_group_id(0) * 48; tc t[3];
+        for (int j = 0; j < 3; j++) t[j] = coop_mat_init(0);
+        for (int k = 0; k < K; k += 32) {
+            ta a = coop_mat_load(A + row * K + k, ROW, K);
+            for (int j = 0; j < 3; j++)
+                t[j] = coop_matmul_add(a, (tb)coop_mat_load(B + k * N + column + 16 * j, ROW, N), t[j], 15);
+        }
+        for (int j = 0; j < 3; j++) {
+            for (int i = 0; i < coop_mat_length(t[j]); i++) t[j][i] = max(t[j][i], K);
+            coop_mat_store(C + row * N + column + 16 * j, t[j], ROW, N);
+            coop_mat_store(D + row * N + column + 16 * j, t[j], ROW, N);
+        }""", groups=(N // 48, M // 16), expected=lambda product, d: np.maximum(product, K)),
+    "a number for each tile": Written(f"""int id = get_group_id(0), row = id / (N / 16) * 16;
+        int column = id % (N / 16) * 16; {START} LOOP {STORE}""", "taken as a grid of 6 x 12 x 1", (TILES, 1)),
+    "and a guard": Written(f"""uint id = get_global_id(0) / 16, across = N / 16; if (id >= M / 16 * across) return;
+        int row = id / across * 16, column = (id - id / across * across) * 16; {START} LOOP {STORE}""",
+                           "taken as a grid of 6 x 12 x 1", (TILES, 1)),
+    "columns first": Written(f"""int id = get_group_id(0), down = M / 16, row = id % down * 16, column = id / down * 16;
+        {START} LOOP {STORE}""", "taken as a grid of 12 x 6 x 1", (TILES, 1)),
+    "tiles in groups of four rows": Written(f"""int id = get_group_id(0), each = 4 * (N / 16), first = id / each * 4;
+        int high = min(M / 16 - first, 4), row = (first + id % each % high) * 16, column = id % each / high * 16;
+        {START} LOOP {STORE}""", "taken as a grid of 4 x 6 x 3", (TILES, 1)),
+    "in groups of five": Written(f"""int id = get_group_id(0), each = 5 * (N / 16), first = id / each * 5;
+        int high = min(M / 16 - first, 5), row = (first + id % each % high) * 16, column = id % each / high * 16;
+        {START} LOOP {STORE}""", "not merged", (TILES, 1)),
+    "sub-groups by their number": Written(f"""int sg = get_sub_group_id();
+        int row = (get_group_id(1) * 4 + sg / 1) * 16, column = get_group_id(0) * 16; {START} LOOP {STORE}""",
+                                          groups=(N // 16, M // 64), items=64),
+    "2 x 2 sub-groups": Written(f"""uint sg = get_sub_group_id(); int row = (get_group_id(1) * 2 + (sg >> 1)) * 16;
+        int column = (get_group_id(0) * 2 + (sg & 1)) * 16; if (column < N) {{ {START} LOOP {STORE} }}""",
+                                "not merged: work-groups of the launch are beyond", (N // 32 + 1, M // 32), 64),
+    "2 x 2 sub-groups by columns": Written(f"""int sg = get_local_id(0) / 16, row = (get_group_id(1) * 2 + sg % 2) * 16;
+        int column = (get_group_id(0) * 2 + sg / 2) * 16; {START} LOOP {STORE}""", groups=(N // 32, M // 32), items=64),
+    "counted down": Written(f"""{PLACE} {START} global const char *a = A + row * K, *b = B + column; int left = K / 32;
+        while (left--) {{
+            s = coop_matmul_add((ta)coop_mat_load(a, ROW, K), (tb)coop_mat_load(b, ROW, N), s, 15);
+            a += 32; b += 32 * N;
+        }} {STORE}"""),
+    "a sum of every second tile": Written(f"""{PLACE} {START} tc t = s; int k = 0;
+        for (; k < K - 32; k += 64) {{
+            s = coop_matmul_add((ta)coop_mat_load(A + row * K + k, ROW, K),
+                                (tb)coop_mat_load(B + k * N + column, ROW, N), s, 15);
+            t = coop_matmul_add((ta)coop_mat_load(A + row * K + k + 32, ROW, K),
+                                (tb)coop_mat_load(B + (k + 32) * N + column, ROW, N), t, 15);
+        }}
+        s = coop_matmul_add((ta)coop_mat_load(A + row * K + k, ROW, K),
+                            (tb)coop_mat_load(B + k * N + column, ROW, N), s + t, 15); {STORE}""", ""),
+    "one component": Written(f"{PLACE} {START} LOOP s[0] += 0; {STORE}", "not merged: a matrix is used by"),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = WRITTEN[name]
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (M, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
+    before = rng.integers(-9999, 9999, (M, N)).astype(np.int32)
+    wanted = one.expected(a.astype(np.int64) @ b, before)
+    for merge in ("", "0"):
+        monkeypatch.setenv(VARIABLE, merge)
+        device = cm.device("cpu")
+        program = cm.build(PRELUDE.replace("BODY", one.body), f"-DTURN=_{merge}", device=device)
+        out, other, (x, y) = np.full((M, N), 77, np.int32), before.copy(), one.groups
+        cm.Queue(device).enqueue(program.kernel("k"), (x * one.items, y), (one.items, 1), a, b, out, other, M, N,
+                                 K).wait()
+        np.testing.assert_array_equal(out, wanted, merge)
+        said = "\n".join(device.explanation(program.load(device)))
+        assert (one.said if not merge else "not merged: COOPMAT_MERGE=0") in said, said
+        assert merge or one.said.startswith("not") or "neighbouring" in said or not one.said
