@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -124,6 +125,9 @@ def test_devices(farm: cm.Farm) -> None:
     with pytest.raises(cm.Error, match="has a device 'cuda:9'; there are"):
         farm.device("cuda:9")
     assert "sim:intel_gpu_pvc" in coopmat("devices", "--farm", farm.address).stdout
+    listed = {one["device"]: one for one in json.loads(coopmat("devices", "--farm", farm.address, "--json").stdout)}
+    assert [listed[one]["processes"] for one in ("cpu", "sim:generic")] == [1, 2]
+    assert listed["cpu"]["chip"] == cm.device("cpu").chip
 
 
 @pytest.mark.parametrize("name", ["cpu", "sim:generic"])

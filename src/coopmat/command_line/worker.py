@@ -8,7 +8,8 @@ import json
 import os
 import pickle
 import socket
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +17,11 @@ from coopmat.diagnostics import Error
 from coopmat.support.terminal import console, table
 from coopmat.targets.cpu.options import available_cores
 
+if TYPE_CHECKING:
+    from coopmat.machines.farms import WorkerState
+    from coopmat.machines.worker import DeviceRecord
+
+WIDEST = 1 << 16  # columns of text
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -82,19 +88,34 @@ def _is_loopback(host: str) -> bool:
 
 
 def show_farm(address: str, name: str | None, *, as_json: bool) -> None:
-    """Print the devices of all machines of a farm, or one device's workers."""
+    """Print the devices of all machines of a farm, or those of a name, with how many processes have each."""
     from coopmat.machines import farm
+    from coopmat.machines.worker import resource_of
 
-    rows = [(record.name, record.architecture, record.chip, state.record.host, state.address, state.load, state.running)
-            for state in farm(address).workers() for record in state.record.devices
+    machines: dict[str, list[WorkerState]] = {}
+    for state in farm(address).workers():
+        machines.setdefault(state.machine, []).append(state)
+    rows = [_row(record, states, [one for one in states if resource_of(record.name) in one.resources])
+            for states in machines.values() for record in states[0].record.devices
             if name in (None, record.name, record.architecture)]
+    rows = [row for row in rows if row["processes"]]
     if not rows:
         raise Error(f"no worker of {address} has {'a device' if name is None else f'the device {name!r}'}")
-    columns = ("device", "architecture", "chip", "host", "worker", "load", "running")
     if as_json:
-        print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1))
+        print(json.dumps(rows, indent=1))
         return
-    shown = table(*columns)
-    for row in sorted(rows, key=lambda row: (row[0].startswith("sim:"), *row[3:5])):
-        shown.add_row(*row[:5], f"{row[5]:.0%}", str(row[6]))
-    console().print(shown)
+    shown = table(*rows[0])
+    for row in sorted(rows, key=lambda row: (row["device"].startswith("sim:"), row["host"])):
+        shown.add_row(*(f"{one:.0%}" if key == "load" else str(one) for key, one in row.items()))
+    printed = console()
+    printed.width = WIDEST
+    printed.width = printed.measure(shown).maximum  # a narrower terminal wraps the lines
+    printed.print(shown)
+
+
+def _row(record: DeviceRecord, machine: Sequence[WorkerState], having: Sequence[WorkerState]) -> dict[str, Any]:
+    """A device of a machine, some of whose processes have it. load: of one of these, on average."""
+    return {"device": record.name, "architecture": record.architecture, "chip": record.chip, "driver": record.driver,
+            "host": machine[0].record.host, "processes": len(having),
+            "load": sum(one.load for one in having) / max(1, len(having)),
+            "running": sum(one.running for one in having)}

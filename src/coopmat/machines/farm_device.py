@@ -37,6 +37,14 @@ class FarmDevice(Device):
         self.name = f"{farm.address}/{record.name}"
 
     @property
+    def chip(self) -> str:
+        return self.record.chip
+
+    @property
+    def driver(self) -> str:
+        return self.record.driver
+
+    @property
     def architecture(self) -> str:
         return self.record.architecture
 

@@ -32,9 +32,11 @@ _POLL = 0.5
 
 @dataclass(frozen=True)
 class WorkerState:
-    """A worker now. load: the share of its processor that is busy, 1 is one core; running: tasks and launches."""
+    """A worker now. machine: the name of the one that it is a process of. load: the share of its processor that is
+    busy, 1 is one core; running: tasks and launches."""
 
     address: str
+    machine: str
     record: WorkerRecord
     resources: dict[str, float]
     load: float
@@ -72,10 +74,12 @@ class Farm:
         info = self._asked(lambda: self.client.scheduler_info(n_workers=-1)["workers"])
         found = []
         for address, one in info.items():
-            record, metrics = self._record(worker.machine_of(str(one.get("name")))), one.get("metrics", {})
+            machine, metrics = worker.machine_of(str(one.get("name"))), one.get("metrics", {})
+            record = self._record(machine)
             if record is not None:
-                found.append(WorkerState(address, record, dict(one.get("resources", {})), metrics.get("cpu", 0.0) / 100,
-                                         metrics.get("executing", 0) + metrics.get(METRIC, 0)))
+                running = metrics.get("executing", 0) + metrics.get(METRIC, 0)
+                found.append(WorkerState(address, machine, record, dict(one.get("resources", {})),
+                                         metrics.get("cpu", 0.0) / 100, running))
         self._states = time.monotonic(), found
         return found
 

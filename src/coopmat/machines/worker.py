@@ -26,11 +26,12 @@ MOST_PROGRAMS = 64
 
 @dataclass(frozen=True)
 class DeviceRecord:
-    """A device of a worker. ``chip``: what it is, for people; ``options``: if nobody gives others."""
+    """A device of a worker. ``chip``, ``driver``: what it is, for people; ``options``: if nobody gives others."""
 
     name: str
     architecture: str
     chip: str
+    driver: str
     description: DeviceDescription
     combinations: tuple[Combination, ...]
     options: Any
@@ -91,17 +92,8 @@ def described() -> WorkerRecord:
 
 
 def _record(one: Device) -> DeviceRecord:
-    gpu = getattr(one, "gpu", None)
-    if gpu is not None:
-        chip = gpu.name
-    elif one.name == "cpu":
-        from coopmat.runtime.timing import processor_name
-
-        chip = processor_name()
-    else:
-        chip = "simulated"
-    return DeviceRecord(one.name, one.architecture, chip, one.description, tuple(one.matrix_combinations),
-                        one.options)
+    return DeviceRecord(one.name, one.architecture, one.chip, one.driver, one.description,
+                        tuple(one.matrix_combinations), one.options)
 
 
 Change = tuple[int, np.ndarray]

@@ -39,6 +39,13 @@ class CpuDevice(Device):
         return CpuDevice(options)
 
     @property
+    def chip(self) -> str:
+        """What the system calls the processor."""
+        from coopmat.runtime.timing import processor_name
+
+        return processor_name()
+
+    @property
     def features(self) -> CpuFeatures:
         """What the processor can do, and what of it is used."""
         from coopmat.targets.cpu.features import cpu_features

@@ -17,6 +17,7 @@ from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.base.modules import check
 from coopmat.targets.cuda.host.allocations import Allocation, device_of
 from coopmat.targets.cuda.host.context import Context, context, keeps_current
+from coopmat.targets.cuda.host.driver import driver_version
 from coopmat.targets.cuda.options import CudaOptions
 
 if TYPE_CHECKING:
@@ -52,6 +53,17 @@ class CudaDevice(Device):
     def with_options(self, options: CudaOptions) -> CudaDevice:
         """The device with other options."""
         return CudaDevice(self.gpu.ordinal, options)
+
+    @property
+    def chip(self) -> str:
+        """What the driver calls the GPU."""
+        return self.gpu.name
+
+    @property
+    def driver(self) -> str:
+        """The driver, with the version of CUDA that it has."""
+        major, minor = divmod(driver_version(), 1000)
+        return f"CUDA {major}.{minor // 10}"
 
     @property
     def architecture(self) -> str:

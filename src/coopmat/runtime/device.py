@@ -54,6 +54,16 @@ class Device:
         self.name = description.device_name
 
     @property
+    def chip(self) -> str:
+        """What it is, as people call it."""
+        return "simulated"
+
+    @property
+    def driver(self) -> str:
+        """Its driver, with the version; empty for what has none."""
+        return ""
+
+    @property
     def identity(self) -> tuple[Any, ...]:
         """What makes two devices the same: their name, their options, and the settings that they follow."""
         return self.name, self.options

@@ -34,8 +34,8 @@ class OpenCLDevice(Device):
 
     def __init__(self, ordinal: int, options: OpenCLOptions | None = None) -> None:
         self.ordinal = ordinal
-        self.driver: DriverDevice = described(ordinal)
-        super().__init__(_description(ordinal, self.driver), options if options is not None else OpenCLOptions())
+        self.facts: DriverDevice = described(ordinal)
+        super().__init__(_description(ordinal, self.facts), options if options is not None else OpenCLOptions())
         if not isinstance(self.options, OpenCLOptions):
             raise Error(f"the options of the device '{self.name}' are OpenCLOptions, not {type(options).__name__}")
 
@@ -51,14 +51,24 @@ class OpenCLDevice(Device):
         return support_of(self.ordinal)
 
     @property
+    def chip(self) -> str:
+        """What the driver calls the chip."""
+        return self.facts.name
+
+    @property
+    def driver(self) -> str:
+        """What the driver calls itself."""
+        return f"{self.facts.platform_name} {self.facts.driver_version}"
+
+    @property
     def architecture(self) -> str:
         """What the driver calls the chip."""
-        return self.driver.name
+        return self.facts.name
 
     @property
     def has_matrices(self) -> bool:
         """Whether the driver has sub-groups, and takes SPIR-V."""
-        return self.driver.why_unusable is None and bool(self.support.sub_group_sizes)
+        return self.facts.why_unusable is None and bool(self.support.sub_group_sizes)
 
     @cached_property
     def matrix_combinations(self) -> list[Combination]:
@@ -76,8 +86,8 @@ class OpenCLDevice(Device):
         """Prepare a module for execution; the driver compiles it at its first launch, or finds it in ``cache``."""
         from coopmat.targets.opencl.program import OpenCLProgram
 
-        if self.driver.why_unusable is not None:
-            raise KernelNotSupported(f"{self.name}: {self.driver.why_unusable}")
+        if self.facts.why_unusable is not None:
+            raise KernelNotSupported(f"{self.name}: {self.facts.why_unusable}")
         if not is_checked:
             check(module, self.description)
         return OpenCLProgram(module, self.ordinal, self.description, self.support, self.options, cache)
@@ -101,7 +111,7 @@ class OpenCLDevice(Device):
         """Times by the driver's clock."""
         from coopmat.runtime.opencl_timer import OpenCLTimer
 
-        return OpenCLTimer(self.name, self.driver)
+        return OpenCLTimer(self.name, self.facts)
 
 
 def _description(ordinal: int, driver: DriverDevice) -> DeviceDescription:

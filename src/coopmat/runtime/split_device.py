@@ -45,6 +45,16 @@ class SplitDevice(Device):
         self.name = ",".join(one.name for one in devices)
 
     @property
+    def chip(self) -> str:
+        """Those of all devices."""
+        return ", ".join(one.chip for one in self.devices)
+
+    @property
+    def driver(self) -> str:
+        """Those of all devices."""
+        return ", ".join(one.driver for one in self.devices if one.driver)
+
+    @property
     def identity(self) -> tuple[Any, ...]:
         return self.name, self.options, *(one.identity for one in self.devices)
 

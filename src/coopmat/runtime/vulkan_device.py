@@ -74,6 +74,16 @@ class VulkanDevice(Device):
         return context(self.number, self.options.validation)
 
     @property
+    def chip(self) -> str:
+        """The device's name, as its driver has it."""
+        return self.facts.name
+
+    @property
+    def driver(self) -> str:
+        """What the driver calls itself."""
+        return f"{self.facts.driver} {self.facts.driver_info}"
+
+    @property
     def architecture(self) -> str:
         """The device's name, as its driver has it: Vulkan knows no others."""
         return self.facts.name
