@@ -54,14 +54,17 @@ def _cos(x: Term) -> Term:
     return signed(_sine(less(-x, -half)), shifted)
 
 
-def _tan(x: Term) -> Term:
-    if x.type == "double":
-        return _sin(x) / _cos(x)
+def tangent(x: Term, parts: int = 3) -> Term:
+    """The tangent of a float; pi is the sum of so many numbers."""
     k, shifted = nearest(x, 2 * OF[x.type]["INVERSE_PI"][0])
-    r = less(x, k, 0.5)
+    r = less(x, k, 0.5, parts)
     z = r * r
     found = fused(r * z, polynomial(z, OF[x.type]["TAN"]), r)
     return choose((shifted.bits & 1).equals(0), found, -1.0 / found)
+
+
+def _tan(x: Term) -> Term:
+    return _sin(x) / _cos(x) if x.type == "double" else tangent(x)
 
 
 def _guarded(name: str, usual: Formula) -> Formula:
@@ -88,8 +91,8 @@ def _tanpi(x: Term) -> Term:
     reduced = x - whole(x)  # in [-0.5, 0.5]
     zero = choose(is_odd(whole(x)) ^ x.has_sign, x.constant(-0.0), 0.0)
     pole = choose(is_odd(x.intrinsic("floor")), x.constant(-math.inf), math.inf)
-    tangent = _sine(reduced * math.pi) / _sine((0.5 - reduced.magnitude) * math.pi)
-    return choose(reduced.equals(0.0), zero, choose(reduced.magnitude.equals(0.5), pole, tangent))
+    quotient = _sine(reduced * math.pi) / _sine((0.5 - reduced.magnitude) * math.pi)
+    return choose(reduced.equals(0.0), zero, choose(reduced.magnitude.equals(0.5), pole, quotient))
 
 
 # --------------------------------------------------------------------------------------

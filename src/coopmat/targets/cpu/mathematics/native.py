@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from coopmat.targets.cpu.mathematics.circular import less, signed
+from coopmat.targets.cpu.mathematics.circular import less, signed, tangent
 from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.exponentials import native_exp2
 from coopmat.targets.cpu.mathematics.logarithms import NATIVE_BINARY, logarithm
@@ -41,7 +41,7 @@ NATIVE: dict[str, Formula] = {
     "exp10": lambda x: native_exp2(x * math.log2(10.0)),
     "log2": _log2, "log": lambda x: _log2(x) * math.log(2.0), "log10": lambda x: _log2(x) * math.log10(2.0),
     "powr": lambda x, y: native_exp2(_log2(x) * y),
-    "sin": sin, "cos": cos, "tan": lambda x: sin(x) / cos(x),
+    "sin": sin, "cos": cos, "tan": lambda x: tangent(x, PARTS),
     "sqrt": lambda x: x.intrinsic("sqrt"), "rsqrt": lambda x: 1.0 / x.intrinsic("sqrt"),
 }
 """By name, of floats."""
