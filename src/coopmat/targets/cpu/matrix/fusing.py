@@ -67,7 +67,7 @@ class Fusing:
                 loads[line.result] = _Found(number, operation, line.call)
             elif isinstance(operation, Multiply) and self._takes(operation) and line.call:
                 block.lines[number] = self._product(operation, line.call, loads)
-            elif self._writes(line, operation):
+            elif writes(line, operation):
                 loads.clear()
 
     def _operation(self, line: Line) -> Operation | None:
@@ -81,15 +81,6 @@ class Fusing:
             return True
         unit = unit_of(operation.formats, operation.saturates, self._features)
         return unit.kind == "tiles" and not instruction_of(operation, self._features)
-
-    def _writes(self, line: Line, operation: Operation | None) -> bool:
-        """Whether a line may write to memory."""
-        if operation is not None:
-            return isinstance(operation, _WRITES)
-        if line.call is None:
-            return line.opcode in _WRITING_OPCODES or line.opcode == "call"
-        name = line.call.function
-        return not name.startswith("llvm.") or name.startswith(_WRITING_INTRINSICS)
 
     def _product(self, operation: Multiply, call: CallLine, loads: Mapping[str, _Found]) -> Line:
         """The call of a product instead of that of a multiply-accumulate."""
@@ -115,6 +106,16 @@ class Fusing:
         self.operations[name] = made
         text = ", ".join([*operands, str(call.operands[2])])
         return Line.of(f"  {call.result} = call {call.returned} @{name}({text})")
+
+
+def writes(line: Line, operation: Operation | None) -> bool:
+    """Whether a line, which may be an operation, may write to memory."""
+    if operation is not None:
+        return isinstance(operation, _WRITES) or (isinstance(operation, Product) and operation.target is not None)
+    if line.call is None:
+        return line.opcode in _WRITING_OPCODES or line.opcode == "call"
+    name = line.call.function
+    return not name.startswith("llvm.") or name.startswith(_WRITING_INTRINSICS)
 
 
 def _is_plain(load: Load | LoadWindow, unit: Unit) -> bool:

@@ -32,12 +32,13 @@ COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
 @dataclass
 class _Step:
     """A line, and the values whose memory it reads and writes. updates: of those that it reads, the one that may lie
-    where it writes."""
+    where it writes. is_copy: what it writes is what it reads, both may be needed later."""
 
     line: Line
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     updates: str = ""
+    is_copy: bool = False
 
 
 @dataclass
@@ -147,8 +148,9 @@ class LargeValues:
         self._values |= {phi.result: nbytes, incoming: nbytes}
         self._block.phis.append(self._copy(nbytes, phi.result, incoming))
         for value, label in phi.incoming:
-            if value not in UNDEFINED:
-                self._steps[label].copies.append(self._copy(nbytes, incoming, value))
+            self._steps[label].copies.append(
+                _Step(Line.of(f"  ; {incoming}: any value"), (), (incoming,)) if value in UNDEFINED
+                else self._copy(nbytes, incoming, value))
 
     def _define(self, nbytes: int, result: str, source: str) -> None:
         self._values[result] = nbytes
@@ -167,10 +169,12 @@ class LargeValues:
         source = self._memory_of(source) if source == "zeroinitializer" else source
         text = (f"  call void @llvm.memcpy.p0.p0.i64(ptr align 64 {target}, ptr align 64 {source}, i64 {nbytes}, "
                 "i1 false)")
-        return _Step(Line.of(text), (source,), (target,), source)
+        return _Step(Line.of(text), (source,), (target,), source, is_copy=True)
 
     def _memory_of(self, value: str) -> str:
-        """The address of a value; of a constant, zeros."""
+        """The address of a value; of a constant, zeros; of what is not defined, any."""
+        if value in UNDEFINED:
+            return "poison"
         self._has_zeros |= not is_name(value)
         return value if is_name(value) else ZEROS
 
@@ -212,8 +216,9 @@ class LargeValues:
         for label, steps in self._steps.items():
             live = set().union(*(needed[follower] for follower in self._next[label]))
             for step in reversed(steps.all):
+                needed_too = live - {step.updates} if step.is_copy else live
                 for name in self._own(step.writes):
-                    found[name] |= (live | self._own(step.reads) - {step.updates}) - {name}
+                    found[name] |= (needed_too | self._own(step.reads) - {step.updates}) - {name}
                 live = live - self._own(step.writes) | self._own(step.reads)
         for name, others in found.items():
             for other in others:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from coopmat.targets.cpu.matrix.amx import tile_kinds
 from coopmat.targets.cpu.matrix.body import Features, is_large, plain_type
 from coopmat.targets.cpu.matrix.component_loops import ComponentLoops
+from coopmat.targets.cpu.matrix.ends import Ends
 from coopmat.targets.cpu.matrix.fusing import Fusing
 from coopmat.targets.cpu.matrix.large import COPY, LargeValues
 from coopmat.targets.cpu.matrix.operation import Operation, Product
@@ -45,7 +46,10 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     fusing = Fusing(loops.operations, features)
     for function in module.functions:
         fusing.rewrite(function)
-    operations = fusing.operations
+    ends = Ends(fusing.operations)
+    for function in module.functions:
+        ends.rewrite(function)
+    operations = ends.operations
     notes = noted([operations[name] for name in sorted(operations.keys() & module.called.keys())], features)
     types = {matrix_type(kind): kind for operation in operations.values() for kind in operation.kinds}
     module.replace_types({slot_type(kind): f"[{slot_bytes(kind)} x i8]" for kind in types.values()})

@@ -17,7 +17,7 @@ from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.values import zero_of
 
 
-def _is_by_rows(kind: MatrixType, layout: Layout) -> bool:
+def is_by_rows(kind: MatrixType, layout: Layout) -> bool:
     """Whether the elements of a row lie side by side in bytes of their own."""
     return kind.component != IntType(4) and (
         layout == Layout.RowMajorKHR or (layout == Layout.PackedINTEL and kind.use == Use.MatrixAKHR))
@@ -77,7 +77,7 @@ def load(body: Body, operation: Load) -> Made:
 
 def _are_lines(kind: MatrixType, layout: Layout) -> bool:
     """Whether a matrix in registers lies in lines of memory: rows, columns, or packed rows."""
-    return not is_large(kind) and (_is_by_rows(kind, layout) or together_in_memory(kind, layout) > 1 or (
+    return not is_large(kind) and (is_by_rows(kind, layout) or together_in_memory(kind, layout) > 1 or (
         layout == Layout.ColumnMajorKHR and kind.component != IntType(4)))
 
 
@@ -98,7 +98,7 @@ def _loaded(body: Body, kind: MatrixType, layout: Layout, base: str, stride: str
              for number in range(count)]
     if together > 1:
         return separated(body, lines, kind, together)
-    return lines if _is_by_rows(kind, layout) else transposed(body.writer, lines, length, element)
+    return lines if is_by_rows(kind, layout) else transposed(body.writer, lines, length, element)
 
 
 def _put(body: Body, kind: MatrixType, layout: Layout, rows: list[str], base: str, stride: str) -> None:
@@ -108,13 +108,13 @@ def _put(body: Body, kind: MatrixType, layout: Layout, rows: list[str], base: st
     lines = rows
     if together > 1:
         vector, alignment, lines = f"<{kind.columns} x i32>", 1, interleaved(body, rows, kind, together)
-    elif not _is_by_rows(kind, layout):
+    elif not is_by_rows(kind, layout):
         lines = transposed(body.writer, rows, kind.columns, element)
     for number, line in enumerate(lines):
         body.writer.do(f"store {vector} {line}, ptr {body.writer.line(base, number, stride)}, align {alignment}")
 
 
-def _is_whole(body: Body, kind: MatrixType, layout: Layout, window: Sequence[str]) -> tuple[str, str]:
+def is_whole(body: Body, kind: MatrixType, layout: Layout, window: Sequence[str]) -> tuple[str, str]:
     """Whether all of a matrix lies in a window, and whether not."""
     writer, conditions = body.writer, []
     for start, size, count in zip(window[:2], window[2:], _shape(kind, layout), strict=True):
@@ -132,7 +132,7 @@ def _is_whole(body: Body, kind: MatrixType, layout: Layout, window: Sequence[str
 def _copy(body: Body, kind: MatrixType, layout: Layout, here: str, there: str, stride: str, *,
           is_load: bool) -> Copy | None:
     """The copy of a large matrix between its buffer and memory; None where it goes element by element."""
-    by_rows = _is_by_rows(kind, layout)
+    by_rows = is_by_rows(kind, layout)
     if not is_large(kind) or not (by_rows or (layout == Layout.ColumnMajorKHR and kind.component != IntType(4))):
         return None
     return Copy(body, kind, here, there, stride, not by_rows, is_load)
@@ -197,7 +197,7 @@ def is_inside(body: Body, row: str, column: str, height: str, width: str) -> str
     return let(f"and i1 {in_rows}, {in_columns}")
 
 
-def _window_start(body: Body, kind: MatrixType, base: str, stride: str, window: Sequence[str]) -> str:
+def window_start(body: Body, kind: MatrixType, base: str, stride: str, window: Sequence[str]) -> str:
     """The address of the matrix's first element in memory, where that is there."""
     offset = body.writer.let(f"mul i64 {window[1]}, {kind.component.size}")
     return body.address(body.writer.line(base, window[0], stride), "i8", offset)
@@ -228,7 +228,7 @@ def load_window(body: Body, operation: LoadWindow) -> Made:
     kind, layout = operation.result, operation.layout
     parameters = ["ptr", *["i64"] * 5, *(["ptr", "i64"] if operation.is_kept else [])]
     window = [f"%{place}" for place in range(2, 6)]
-    copy = _copy(body, kind, layout, RESULT, _window_start(body, kind, "%0", "%1", window), "%1", is_load=True)
+    copy = _copy(body, kind, layout, RESULT, window_start(body, kind, "%0", "%1", window), "%1", is_load=True)
     if copy is not None:
         copy.window(window)
         return parameters, plain_type(kind), RESULT
@@ -248,8 +248,8 @@ def load_window(body: Body, operation: LoadWindow) -> Made:
     if not _are_lines(kind, layout):
         body.each_element(kind, move)
         return parameters, plain_type(kind), body.from_buffer(slot, kind)
-    whole, part = _is_whole(body, kind, layout, window)
-    start = _window_start(body, kind, "%0", "%1", window)
+    whole, part = is_whole(body, kind, layout, window)
+    start = window_start(body, kind, "%0", "%1", window)
 
     def take_all() -> None:
         for number, row in enumerate(_loaded(body, kind, layout, start, "%1")):
@@ -265,7 +265,10 @@ def store_window(body: Body, operation: StoreWindow) -> Made:
     kind, layout = operation.operands[0], operation.layout
     parameters = [plain_type(kind), "ptr", *["i64"] * 5]
     window = [f"%{place}" for place in range(3, 7)]
-    copy = _copy(body, kind, layout, "%0", _window_start(body, kind, "%1", "%2", window), "%2", is_load=False)
+    copy = _copy(body, kind, layout, "%0", window_start(body, kind, "%1", "%2", window), "%2", is_load=False)
+    if copy is not None and operation.is_rest:
+        body.writer.when(is_whole(body, kind, layout, window)[1], lambda: copy.window(window))
+        return parameters, "void", ""
     if copy is not None:
         copy.window(window)
         return parameters, "void", ""
@@ -282,8 +285,8 @@ def store_window(body: Body, operation: StoreWindow) -> Made:
     if not _are_lines(kind, layout):
         body.each_element(kind, move)
         return parameters, "void", ""
-    whole, part = _is_whole(body, kind, layout, window)
-    start = _window_start(body, kind, "%1", "%2", window)
+    whole, part = is_whole(body, kind, layout, window)
+    start = window_start(body, kind, "%1", "%2", window)
     body.writer.when(whole, lambda: _put(body, kind, layout, body.rows("%0", kind), start, "%2"))
     body.writer.when(part, lambda: body.each_element(kind, move))
     return parameters, "void", ""

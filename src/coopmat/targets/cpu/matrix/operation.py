@@ -155,13 +155,15 @@ class Store(Operation):
 
 @dataclass(frozen=True, kw_only=True)
 class StoreWindow(Operation):
-    """As much of a matrix as lies in a window goes to memory."""
+    """As much of a matrix as lies in a window goes to memory. is_rest: not where all of it does; that is there by
+    then (:class:`Target`)."""
 
     name = "store_window"
     result: None = None
     operands: tuple[MatrixType]
     layout: CooperativeMatrixLayout
     alignment: int
+    is_rest: bool = False
 
 
 # --------------------------------------------------------------------------------------
@@ -191,11 +193,19 @@ class Source:
     is_kept: bool
 
 
+@dataclass(frozen=True)
+class Target:
+    """A store that is a part of a product. is_window: only where all of D lies in a window."""
+
+    is_window: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Product(Operation):
     """D = A*B + C of matrices that no single instruction multiplies (:mod:`.product`).
 
-    a, b, c: their types; operands: of those that are matrices, and no loads. sources: the loads of A and B. step: the
+    a, b, c: their types; operands: of those that are matrices, and no loads. sources: the loads of A and B. target: the
+    store of D, which an operand says to be due or not. asks_for_zeros: an operand says whether C is zeros. step: the
     elements along K that one instruction takes at most; 0: as many as it can.
     """
 
@@ -207,6 +217,8 @@ class Product(Operation):
     formats: Formats
     saturates: bool
     sources: tuple[Source | None, Source | None] = (None, None)
+    target: Target | None = None
+    asks_for_zeros: bool = False
     step: int = 0
 
     @property

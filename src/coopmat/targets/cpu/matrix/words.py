@@ -36,6 +36,10 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
         yield f"products of {size}, {_formats(operation.formats)}: {_unit(unit)}"
         if is_large(operation.result):
             yield f"  C, {operation.result.rows}x{operation.result.columns}, lies in memory between products"
+            if operation.asks_for_zeros:
+                yield "  the first product begins with zeros"
+            if operation.target:
+                yield "  the last product's sums go to where the kernel stores them, without a copy"
         for name, source, is_copied in zip("AB", operation.sources, copies_lines(operation, Body(features)),
                                            strict=True):
             if source is None:

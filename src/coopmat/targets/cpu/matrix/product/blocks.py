@@ -34,16 +34,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class Sums:
-    """C or D in memory, by rows."""
+    """C or D in memory, by rows. pitch: the bytes from row to row, an i64."""
 
     kind: MatrixType
     fmt: Format
     base: str
-
-    @property
-    def pitch(self) -> int:
-        """The bytes from row to row."""
-        return self.kind.columns * self.kind.component.size
+    pitch: str
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ class Blocks(ABC):
     # --- loops ------------------------------------------------------------------------------
 
     def write(self) -> None:
-        """The whole product: for some strips of B all rows of A, a block at a time."""
+        """The whole product, a block at a time."""
         rows, columns = self.d.kind.rows, self.d.kind.columns
         down, across = self.sizes(rows, columns)
         for n in _regions(columns, across):
@@ -87,7 +83,7 @@ class Blocks(ABC):
                 self.blocks(m, n)
 
     def blocks(self, m: Region, n: Region) -> None:
-        """Blocks of one size."""
+        """Blocks of one size: for some strips of B all rows of A."""
         n.each(self.body, lambda column: m.each(self.body, lambda row: self.block(row, m.size, column, n.size)))
 
     @abstractmethod
@@ -144,17 +140,20 @@ class TileBlocks(Blocks):
         return 2 * lanes, 2 * lanes
 
     def blocks(self, m: Region, n: Region) -> None:
-        """Blocks of one size, in a function of their own: there a register has the same shape throughout."""
-        panels = self.a, self.b
-        given = [("ptr", one.base) for one in (*panels, self.c, self.d)] + [
-            ("i64", found) for one in panels for found in (one.line, one.tile, one.strip)] + [("i64", self.tiles)]
+        """Blocks of one size, in a function of their own: there a register has the same shape throughout. For some rows
+        all columns: rows of D that lie in the kernel's memory are written on and on."""
+        panels, sums = (self.a, self.b), (self.c, self.d)
+        given = [("ptr", one.base) for one in (*panels, *sums)] + [
+            ("i64", found) for one in panels for found in (one.line, one.tile, one.strip)] + [
+            ("i64", found) for found in (*(one.pitch for one in sums), self.tiles)]
         names = [f"%{number}" for number in range(len(given))]
         body = Body(self.body.features)
         a, b = (Panel(base, line, tile, strip) for base, (line, tile, strip) in
                 zip(names[:2], (names[4:7], names[7:10]), strict=True))
-        inner = replace(self, body=body, a=a, b=b, c=replace(self.c, base=names[2]), d=replace(self.d, base=names[3]),
-                        tiles=names[10])
-        super(TileBlocks, inner).blocks(m, n)
+        c, d = (replace(one, base=base, pitch=pitch) for one, base, pitch in
+                zip(sums, names[2:4], names[10:12], strict=True))
+        inner = replace(self, body=body, a=a, b=b, c=c, d=d, tiles=names[12])
+        m.each(body, lambda row: n.each(body, lambda column: inner.block(row, m.size, column, n.size)))
         lines = "\n".join([*body.writer.entry, *body.writer.lines])
         name = f"matrix.blocks.{sha256(lines.encode()).hexdigest()[:16]}"
         parameters = ", ".join(f"{llvm} {name}" for (llvm, _), name in zip(given, names, strict=True))
@@ -197,13 +196,13 @@ class TileBlocks(Blocks):
             return found
 
         start = [(TILE, self._load(down[row][1], across[column][1],
-                                   self.place(self.c, m, down[row][0], n, across[column][0]), str(self.c.pitch)))
+                                   self.place(self.c, m, down[row][0], n, across[column][0]), self.c.pitch))
                  for row, column in places]
         sums = writer.repeat(self.tiles, start, step, unrolls=False)
         for (row, column), total in zip(places, sums, strict=True):
             writer.call("void", "llvm.x86.tilestored64.internal", [
                 *_shorts(down[row][1], 4 * across[column][1]),
-                ("ptr", self.place(self.d, m, down[row][0], n, across[column][0])), ("i64", str(self.d.pitch)),
+                ("ptr", self.place(self.d, m, down[row][0], n, across[column][0])), ("i64", self.d.pitch),
                 (TILE, total)])
 
     def _load(self, rows: int, words: int, address: str, pitch: str) -> str:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from coopmat.formats import format_of
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, plain_type
+from coopmat.targets.cpu.matrix.memory import is_whole, window_start
 from coopmat.targets.cpu.matrix.operation import Product, Source
 from coopmat.targets.cpu.matrix.product.blocks import Panel, Sums, blocks_of
 from coopmat.targets.cpu.matrix.product.panels import Share, kept
@@ -70,15 +72,63 @@ def product(body: Body, operation: Product, share: Share | None = None) -> Made:
     a, b = _operands(operation)
     a_strips = _strips(operation, body, 0, a.lines(body, operation.formats[0]))
     b_strips = _strips(operation, body, 1, b.lines(body, operation.formats[1]))
-    c_name = f"%{len(a.types) + len(b.types)}"
-    c = Sums(operation.c, format_of(operation.formats[2]), body.to_buffer(c_name, operation.c))
-    d = Sums(operation.result, format_of(operation.formats[3]), body.result(operation.result))
+    types = [*a.types, *b.types, *_sum_types(operation)]
+    names = [f"%{place}" for place in range(len(a.types) + len(b.types), len(types) + 1)]
+    c, d = _c(body, operation, names), _d(body, operation, names)
     panels = (_panel_of_a(body, a_strips), _panel_of_b(body, b_strips, b.keeper, share))
     unit = b_strips.unit
     blocks_of(unit)(body, unit, b_strips.words, b_strips.signs, *panels, c, d, _tiles(body, a_strips, b_strips),
                     operation.saturates).write()
-    return [*a.types, *b.types, plain_type(operation.c)], plain_type(operation.result), body.from_buffer(
-        d.base, operation.result)
+    returned = RESULT if operation.target else body.from_buffer(d.base, operation.result)
+    return [*types, plain_type(operation.c)], plain_type(operation.result), returned
+
+
+# --------------------------------------------------------------------------------------
+# Sums
+# --------------------------------------------------------------------------------------
+
+
+def _sum_types(operation: Product) -> list[str]:
+    """The types of the parameters between those of A and B and C: whether C is zeros; whether D goes to memory, where
+    that begins, the bytes from row to row there, and the window."""
+    target = operation.target
+    return ["i1"] * operation.asks_for_zeros + (
+        [] if target is None else ["i1", "ptr", "i64", *["i64"] * (WINDOW * target.is_window)])
+
+
+def _row_bytes(kind: MatrixType) -> int:
+    return kind.columns * kind.component.size
+
+
+def _c(body: Body, operation: Product, names: Sequence[str]) -> Sums:
+    """C; zeros are one row for all."""
+    kind, nbytes = operation.c, _row_bytes(operation.c)
+    base, pitch = body.to_buffer(names[-1], kind), str(nbytes)
+    if operation.asks_for_zeros:
+        zeros = body.writer.slot(f"[{nbytes} x i8]", align=LINE)
+        body.clear(zeros, nbytes)
+        base = body.writer.let(f"select i1 {names[0]}, ptr {zeros}, ptr {base}")
+        pitch = body.writer.let(f"select i1 {names[0]}, i64 0, i64 {pitch}")
+    return Sums(kind, format_of(operation.formats[2]), base, pitch)
+
+
+def _d(body: Body, operation: Product, names: Sequence[str]) -> Sums:
+    """D: in a buffer, or where the kernel stores it."""
+    kind, target = operation.result, operation.target
+    base, pitch = body.result(kind), str(_row_bytes(kind))
+    if target is not None:
+        is_due, there, stride, *window = names[operation.asks_for_zeros:-1]
+        if target.is_window:
+            is_due = body.writer.all_of(is_due, is_whole(body, kind, Layout.RowMajorKHR, window)[0])
+            there = window_start(body, kind, there, stride, window)
+        base = body.writer.let(f"select i1 {is_due}, ptr {there}, ptr {base}")
+        pitch = body.writer.let(f"select i1 {is_due}, i64 {stride}, i64 {pitch}")
+    return Sums(kind, format_of(operation.formats[3]), base, pitch)
+
+
+# --------------------------------------------------------------------------------------
+# A and B
+# --------------------------------------------------------------------------------------
 
 
 def _strips(operation: Product, body: Body, place: int, lines: Lines) -> Strips:
