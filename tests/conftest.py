@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import platform
@@ -245,6 +246,17 @@ def _thinned_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             total += known.setdefault(tuple(id(params[name]) for name in group if name in params), len(known))
         if total % every:
             yield item
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """What is collected stays to the end: no search for garbage need look at these millions of objects."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -142,11 +142,14 @@ def expected_results(row: Row, given: Operands) -> dict[str, np.ndarray]:
     return found
 
 
-def check(row: Row, seed: int, size: int) -> None:
+ORDERS = (layout.row_major, layout.col_major)
+
+
+def check(row: Row, seed: int, size: int, orders: tuple[layout, ...] = ORDERS) -> None:
     given = make_operands(row, seed)
     with np.errstate(all="ignore"):
         expected = expected_results(row, given)
-    for order in (layout.row_major, layout.col_major):
+    for order in orders:
         found = launch(row, given, order, size)
         assert_same(found.pop("D"), in_memory(expected["row·row"], order), f"{row}, D, {order}")
         assert found.keys() == expected.keys()
@@ -154,9 +157,11 @@ def check(row: Row, seed: int, size: int) -> None:
             assert_same(values, expected[name], f"{row}, {name}")
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
-def test_every_operation_of_every_row(row: Row) -> None:
-    check(row, seed=0, size=ARCHITECTURES[row.architecture].sub_group_sizes[0])
+@pytest.mark.parametrize(("number", "row"), [pytest.param(*one, id=str(one[1])) for one in enumerate(ROWS)])
+def test_every_operation_of_every_row(number: int, row: Row, long_form: bool) -> None:
+    """In the short form, the layouts in memory take turns."""
+    check(row, seed=0, size=ARCHITECTURES[row.architecture].sub_group_sizes[0],
+          orders=ORDERS if long_form else (ORDERS[number % 2],))
 
 
 @pytest.mark.slow

@@ -56,6 +56,7 @@ def test_the_same_bits_as_before(element: str, merge: tuple[int, int] | None) ->
     assert "its parameters 5, 6 and 7 take how many there were along x, y and z" in said
     dtype, _, sums, _ = TYPES[element]
     (tm, tn, tk), rng = TILE, np.random.default_rng(len(element))
+    before, after = (cm.build(one.to_bytes()).kernel("gemm") for one in (module, changed))
     for groups in ((4, 4, 1), (3, 5, 1), (1, 1, 1)):
         m, n, k = groups[1] * tm, groups[0] * tn, 2 * tk
         a, b = ((rng.standard_normal(shape) * 20).astype(dtype) for shape in ((m, k), (k, n)))
@@ -63,10 +64,10 @@ def test_the_same_bits_as_before(element: str, merge: tuple[int, int] | None) ->
             out = np.zeros((2, m, n), sums)
             sizes = groups[0] * SIZE, groups[1]
             queue = cm.Queue(device)
-            queue.enqueue(cm.build(module.to_bytes()).kernel("gemm"), sizes, (SIZE, 1), a, b, out[0], n, k).wait()
+            queue.enqueue(before, sizes, (SIZE, 1), a, b, out[0], n, k).wait()
             counts = grid.group_counts(groups)
-            queue.enqueue(cm.build(changed.to_bytes()).kernel("gemm"), (counts[0] * SIZE, *counts[1:]), (SIZE, 1, 1),
-                          a, b, out[1], n, k, *grid.given(groups)).wait()
+            queue.enqueue(after, (counts[0] * SIZE, *counts[1:]), (SIZE, 1, 1), a, b, out[1], n, k,
+                          *grid.given(groups)).wait()
             np.testing.assert_array_equal(out[0], out[1], device)
             assert out[0].any()
 

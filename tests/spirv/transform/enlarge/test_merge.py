@@ -155,6 +155,11 @@ def merged(name: str, block: Block) -> Merged:
     return Neighbours(module, "f", local, SIZE, conditions, apart).merged(block)
 
 
+@cache
+def kernel_of(spirv: bytes) -> cm.Kernel:
+    return cm.build(spirv).kernel("f")
+
+
 def run(found: Merged, source: Source, groups: tuple[int, int], rounds: int, device: str) -> None:
     """Launch it, and compare with numpy; the arrays end where the tiles do."""
     rng = np.random.default_rng([*groups, rounds])
@@ -168,7 +173,7 @@ def run(found: Merged, source: Source, groups: tuple[int, int], rounds: int, dev
     counts = (*groups, 1)
     arguments = [a.ravel()[:m * (k + 8) - 8], np.ascontiguousarray(b.T) if source.by_columns else b, out, n, k]
     assert found.takes([0, 0, 0, n, k], counts)
-    kernel = cm.build(found.module.to_bytes()).kernel("f")
+    kernel = kernel_of(found.module.to_bytes())
     sizes = tuple(count * size for count, size in zip(found.group_counts(counts), found.local_size, strict=True))
     cm.Queue(device).enqueue(kernel, sizes, found.local_size, *arguments, *found.given(counts)).wait()
     np.testing.assert_array_equal(out, expected)
