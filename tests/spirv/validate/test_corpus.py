@@ -12,7 +12,6 @@ from coopmat.spirv.validate import RULES, Violation, validate
 from tests.kit.spirv.case import Case
 from tests.kit.spirv.corpus import CASES
 
-
 LONG_FOR_SPIRV_VAL = "selections nested 1023 deep"
 """It takes ten seconds for this."""
 
