@@ -160,6 +160,17 @@ def test_what_workers_keep(farm: cm.Farm, monkeypatch: pytest.MonkeyPatch) -> No
     assert (data == 1 + 2 + 3 + 4).all()
 
 
+def test_times_are_the_workers(farm: cm.Farm) -> None:
+    device, x = farm.device("cpu"), np.ones(1 << 20, np.int32)
+    kernel = cm.build(KERNELS).kernel("add")
+    start = time.perf_counter()
+    event = cm.Queue(device).enqueue(kernel, 64, 64, np.zeros(1 << 20, np.int32), x, 1).wait()
+    assert 0 < event.elapsed < (time.perf_counter() - start) / 2
+    assert "of launches on its worker" in device.timer().note
+    assert device.timer().hardware == cm.device("cpu").chip
+    assert "of the simulation" in farm.device("sim:generic").timer().note
+
+
 def test_errors_of_kernels_come_back(farm: cm.Farm) -> None:
     with pytest.raises(cm.OutOfBounds, match="element 64"):
         cm.Queue(farm.device("sim:generic")).enqueue(cm.build(KERNELS).kernel("outside"), 64, 64,
@@ -300,8 +311,9 @@ def test_a_kernel_that_never_ends_gives_its_worker_back(farm: cm.Farm) -> None:
 
 
 def test_addresses() -> None:
-    with pytest.raises(cm.Error, match="a farm is called dask://host:port"):
-        cm.farm("127.0.0.1:8786")
+    for wrong in ("127.0.0.1:8786", "dask://host", "dask://host:8786/", "dask://host:port", None):
+        with pytest.raises(cm.Error, match="a farm is called dask://host:port"):
+            cm.farm(wrong)  # type: ignore[arg-type]
     assert "only with TLS" in failure("worker", "dask://127.0.0.1:1", "--host", "0.0.0.0")
 
 

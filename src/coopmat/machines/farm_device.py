@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,11 @@ import numpy as np
 
 from coopmat.devices import Combination
 from coopmat.diagnostics import Error, LaunchError
-from coopmat.machines.worker import DeviceRecord, Place, Request
+from coopmat.machines.worker import SIMULATED, DeviceRecord, Place, Request, resource_of
 from coopmat.runtime.device import Device
-from coopmat.runtime.timing import Timer, simulation_timer
+from coopmat.runtime.events import Event
+from coopmat.runtime.streams import HostStream, Kernel, Prepared, Sizes, Stream
+from coopmat.runtime.timing import HostTimer, Timer, simulation_timer
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.support.unwritten import copied
@@ -62,9 +65,50 @@ class FarmDevice(Device):
             check(module, self.description)
         return FarmProgram(self, module)
 
+    def stream(self, handle: int | None = None) -> Stream:
+        """What a queue submits its commands to."""
+        return super().stream(handle) if handle is not None else FarmStream(self)
+
     def timer(self) -> Timer:
-        """Times by this machine's clock, the way to the worker included."""
-        return simulation_timer(self.name)
+        """The times that launches take on the worker, without the way there."""
+        return FarmTimer(self)
+
+
+class FarmStream(HostStream):
+    """Every command is done when the call that submits it returns; a launch's event has the time that it took on the
+    worker."""
+
+    def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:
+        """See :class:`Stream`."""
+        return self.prepare(kernel, sizes, arguments)()
+
+    def prepare(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Prepared:
+        """See :class:`Stream`."""
+        launcher = self._launcher(kernel, sizes, arguments)
+
+        def launch() -> Event:
+            start = time.perf_counter_ns()
+            seconds = launcher(arguments)
+            assert isinstance(seconds, float)
+            return Event(start, start, start + round(seconds * 1e9))
+
+        return launch
+
+
+class FarmTimer(HostTimer):
+    """The timer of a farm's device: events of launches have the worker's times, and caches there stay as they are."""
+
+    def __init__(self, device: FarmDevice) -> None:
+        self._device = device
+        note = f"times of {device.name} are those of launches on its worker, whose caches keep what they hold"
+        if resource_of(device.record.name) == SIMULATED:
+            note = simulation_timer(device.name).note
+        super().__init__(0, note)
+
+    @property
+    def hardware(self) -> str:
+        """The chip, and its driver."""
+        return ", ".join(one for one in (self._device.chip, self._device.driver) if one)
 
 
 class FarmProgram:
@@ -78,9 +122,9 @@ class FarmProgram:
         self._written: dict[str, frozenset[int]] = {}
 
     def launcher(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
-                 arguments: Sequence[Any]) -> Callable[[Sequence[Any]], None]:
-        """What launches a kernel with arguments. LaunchError for one that writes variables of the program, of which
-        every worker has its own."""
+                 arguments: Sequence[Any]) -> Callable[[Sequence[Any]], float]:
+        """What launches a kernel with arguments, and tells the seconds that it took. LaunchError for one that writes
+        variables of the program, of which every worker has its own."""
         written = self._written_by(kernel_name)
         sizes = tuple(map(int, global_size)), tuple(map(int, local_size))
         return lambda given: self._launch(kernel_name, sizes, given, written)
@@ -97,7 +141,7 @@ class FarmProgram:
         return self._written[kernel]
 
     def _launch(self, kernel: str, sizes: tuple[tuple[int, ...], tuple[int, ...]], given: Sequence[Any],
-                written: frozenset[int]) -> None:
+                written: frozenset[int]) -> float:
         spans = Spans.of(given, written)
         numbers = {span: number for number, span in enumerate(spans.all)}
         arrays = [span.content for span in spans.all]
@@ -108,7 +152,8 @@ class FarmProgram:
         changed = tuple(number for span, number in numbers.items() if span.written)
         request = Request(self.spirv, kernel, self.device.record.name, self.device.options, *sizes, tuple(arguments),
                           changed)
-        self.device.farm.run(request, arrays, key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
+        seconds = self.device.farm.run(request, arrays, key=f"{self.digest}/{kernel}", what=f"kernel '{kernel}'")
         for one in given:
             if isinstance(one, np.ndarray):
                 copied(one)
+        return seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from coopmat.runtime.device import Device
 from coopmat.support.version import __version__
 
 PREFIX = "dask://"
+_ADDRESS = re.compile(re.escape(PREFIX) + r"(\[[0-9a-fA-F:.%]+\]|[^\s/:]+):\d{1,5}")
 MISSING = "a farm needs Dask.distributed: 'pip install coopmat[farm]' brings it"
 PATIENCE = 25.0  # seconds without an answer of the scheduler
 AGAIN = 3.0  # seconds that it may take when it did not answer for so long
@@ -126,9 +128,9 @@ class Farm:
 
     # --- work ---------------------------------------------------------------------------
 
-    def run(self, request: Request, arrays: Sequence[np.ndarray], *, key: str, what: str) -> None:
+    def run(self, request: Request, arrays: Sequence[np.ndarray], *, key: str, what: str) -> float:
         """Run a launch on a worker that has its device. See :meth:`~coopmat.machines.launches.Launches.run`."""
-        self._launches.run(request, arrays, key=key, what=what)
+        return self._launches.run(request, arrays, key=key, what=what)
 
     def addresses(self, device: str, *, again: bool = False) -> list[str]:
         """The workers that have a device; those that are starting again are waited for. LaunchError if none comes.
@@ -167,7 +169,7 @@ def farm(address: str, *, security: Any = None) -> Farm:
     security: a distributed.Security with TLS; without it, what Dask's settings say.
     Raises Error if nobody answers there within half a minute, or if Dask is not installed.
     """
-    if not isinstance(address, str) or not address.startswith(PREFIX) or "/" in address.removeprefix(PREFIX):
+    if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
         raise Error(f"a farm is called dask://host:port; found {value_text(address)}")
     return _connected(address, security)
 

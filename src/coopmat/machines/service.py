@@ -69,8 +69,8 @@ class Service:
         launch: what the client calls it. given: arrays, by their names, that are to be kept. results: names under which
         what the launch has written is kept; empty for what is not. urgency: an :class:`Urgency`; too little of it is
         answered by ``busy`` at once.
-        The answer: ``changes`` of the written arrays, or a failure in Dask's form, and what the launch has ``said``; or
-        ``missing``, the names of arrays that are not here.
+        The answer: ``changes`` of the written arrays and the ``seconds`` that the launch took, or a failure in Dask's
+        form, and what the launch has ``said``; or ``missing``, the names of arrays that are not here.
         """
         from distributed.core import error_message
         from distributed.protocol import to_serialize
@@ -90,7 +90,7 @@ class Service:
             for name in names:
                 self._kept.move_to_end(name)
             job: Request = pickle.loads(request)
-            changes, written = await self._ended(launch, self._thread.submit(run, job, chosen, said))
+            changes, written, seconds = await self._ended(launch, self._thread.submit(run, job, chosen, said))
         except Exception as error:
             return {**error_message(error, status=FAILED), "said": pickle.dumps(said)}
         finally:
@@ -99,7 +99,8 @@ class Service:
             before = arrays[number]
             if isinstance(before, str):
                 self._replace(before, name, array)
-        return {"changes": [(start, to_serialize(content)) for start, content in changes], "said": pickle.dumps(said)}
+        return {"changes": [(start, to_serialize(content)) for start, content in changes], "seconds": seconds,
+                "said": pickle.dumps(said)}
 
     def _is_busy(self, urgency: int) -> bool:
         if self.running:

@@ -100,18 +100,19 @@ Change = tuple[int, np.ndarray]
 """Where the bytes of an array that are others begin, and what they are now."""
 
 
-def run(request: Request, arrays: Sequence[np.ndarray], said: Said) -> tuple[list[Change], list[np.ndarray]]:
+def run(request: Request, arrays: Sequence[np.ndarray], said: Said) -> tuple[list[Change], list[np.ndarray], float]:
     """Launch a kernel on a device of this worker, on copies of the arrays that it may write; what it has changed of
-    these, from the first byte to the last one, and the copies. Raises what the launch raises. said: gets what the
-    launch says."""
+    these, from the first byte to the last one, the copies, and the seconds that the launch took. Raises what it raises.
+    said: gets what the launch says."""
     written = {number: arrays[number].copy() for number in request.written}
     given = [written.get(one.number, arrays[one.number])[one.offset:one.offset + one.nbytes]
              if isinstance(one, Place) else one for one in request.arguments]
     on = device(request.device, options=request.options)
     kernel = _program(request.spirv).kernel(request.kernel)
     with heard(said):
-        _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()
-    return [_change(arrays[number], after) for number, after in written.items()], list(written.values())
+        event = _stream(on).launch(kernel, (request.global_size, request.local_size), given).wait()
+    changes = [_change(arrays[number], after) for number, after in written.items()]
+    return changes, list(written.values()), event.elapsed
 
 
 def _change(before: np.ndarray, after: np.ndarray) -> Change:

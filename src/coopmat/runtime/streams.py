@@ -75,12 +75,12 @@ class HostStream:
         return lambda: Event.of(launcher, arguments)
 
     def _launcher(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]
-                  ) -> Callable[[Sequence[Any]], None]:
+                  ) -> Callable[[Sequence[Any]], object]:
         if not self.device.sees_what_is_written:
             for argument in arguments:
                 if isinstance(argument, np.ndarray) and argument.base is not None:
                     copied(argument)
-        launcher: Callable[[Sequence[Any]], None] = kernel.program.load(self.device).launcher(kernel.name, *sizes,
+        launcher: Callable[[Sequence[Any]], object] = kernel.program.load(self.device).launcher(kernel.name, *sizes,
                                                                                               arguments)
         return launcher
 
