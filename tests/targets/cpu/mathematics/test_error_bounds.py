@@ -54,6 +54,15 @@ def evaluate(name: str, kind: str, *given: np.ndarray, width: int = 16, options:
     return y
 
 
+@pytest.mark.parametrize("options", ["", "-cl-fast-relaxed-math"])
+def test_tanh_is_at_most_one(options: str) -> None:
+    """Also where it is rounded to 1, and the last polynomial of its table ends."""
+    x = np.linspace(6, 10, COUNT // 32 * 32).astype(np.float32)
+    found = evaluate("tanh", "float", x, options=options)
+    assert found.max() == 1
+    np.testing.assert_array_equal(found, -evaluate("tanh", "float", -x, options=options))
+
+
 GAMMA = ("lgamma", "tgamma", "erf", "erfc")
 ROUNDED_FROM_FLOAT = 0.51  # units of fp16
 

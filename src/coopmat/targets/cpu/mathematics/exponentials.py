@@ -156,7 +156,7 @@ def powers_up_and_down(a: Term) -> tuple[Term, Term, Term]:
 
 
 def tabulated_tanh(x: Term, fit: str, terms: int) -> Term:
-    """Of floats: x times a polynomial of what is left to the middle of one of 16 intervals."""
+    """Of |x|, a float: |x| times a polynomial of what is left to the middle of one of 16 intervals."""
     a = at_most(x.magnitude, TANH_IS_ONE)
     k, shifted = nearest(a, 1 / TANH_STEP)
     t = fused(k, -TANH_STEP, a)
@@ -164,7 +164,7 @@ def tabulated_tanh(x: Term, fit: str, terms: int) -> Term:
     found = columns.pop()
     for column in reversed(columns):
         found = fused(found, t, column)
-    return at_most(found * a, 1.0).with_sign(x)
+    return found * a
 
 
 def sinh(x: Term) -> Term:
@@ -182,7 +182,7 @@ def cosh(x: Term) -> Term:
 def tanh(x: Term) -> Term:
     """Of floats from tables, of doubles (exp(2 x) - 1) / (exp(2 x) + 1)."""
     if x.type == "float":
-        return tabulated_tanh(x, "TANH", 7)
+        return tabulated_tanh(x, "TANH", 7).with_sign(x)  # never above 1 with these coefficients
     x = limited(x, *LIMITS["tanh"][x.type])
     found = expm1(x + x)
     return found / (found + 2.0)

@@ -100,7 +100,7 @@ def _cosh(x: Term) -> Term:
 
 
 def _tanh(x: Term) -> Term:
-    return tabulated_tanh(x, "RELAXED_TANH", 4)
+    return at_most(tabulated_tanh(x, "RELAXED_TANH", 4), 1.0).with_sign(x)
 
 
 # --------------------------------------------------------------------------------------
