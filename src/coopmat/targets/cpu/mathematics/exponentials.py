@@ -136,10 +136,10 @@ def _halves(x: Term) -> tuple[Term, Term, Term, Term]:
     z = r * r
     sinh = fused(r * z, polynomial(z, OF[x.type]["SINH"]), r)
     cosh = fused(z, polynomial(z, OF[x.type]["COSH"]), 1.0)
-    whole = shifted.bits - kind.magic_bits
-    up = ((whole + (kind.bias - 2)) << kind.fraction).cast(kind.name)
-    small = whole.intrinsic("smin", kind.bias - 3)  # from where 2**-k does not count any more
-    down = ((small.constant(kind.bias - 2) - small) << kind.fraction).cast(kind.name)
+    quarter = kind.bias - 2
+    exponent = (shifted.bits + quarter) << kind.fraction
+    below = exponent.constant(2 * quarter << kind.fraction) - exponent  # negative where 2**-k does not count any more
+    up, down = exponent.cast(kind.name), below.intrinsic("smax", 0).cast(kind.name)
     return sinh, cosh, up - down, up + down
 
 
