@@ -206,6 +206,15 @@ def test_one_that_is_far_slower_is_not_repeated_and_others_are() -> None:
         assert status == "timed" or tuned.report.trials[1].repetitions <= 3
 
 
+def test_what_the_first_launch_compiles_is_not_the_kernels_time() -> None:
+    """The CPU merges work-groups when it knows whether arrays overlap: at the first launch."""
+    source = (EXAMPLES / "gemm.cl").read_text()
+    tuned = cm.autotune({"TM": [8, 16], "TN": [16], "TK": [64]}, source=source, early_stop=50, **QUICK)
+    a, c = np.zeros((64, 64), np.int8), np.zeros((64, 64), np.int32)
+    cm.Queue("cpu").enqueue(tuned, lambda config, _: (64, 64 // config["TM"]), (16, 1), a, a, c, 64, 64).wait()
+    assert set(statuses(tuned.report).values()) == {"timed"}
+
+
 def test_accesses_outside_of_buffers_are_found_before_anything_is_timed() -> None:
     source = "kernel void set(global int *p) { p[get_global_id(0) + OFFSET] = 1; }"
     tuned = cm.autotune({"OFFSET": [1 << 12, 0]}, source=source, bounds=True, **QUICK)

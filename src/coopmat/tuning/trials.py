@@ -112,7 +112,7 @@ class Tuning:
 
         try:
             if limit and best is not None and first > limit * best:
-                once = [first]
+                once = self._timer.times(run, 1, before=self._restore, flush=settings.flush)  # the first may compile
                 while once[-1] > limit * best and is_doubtful(once):
                     once += self._timer.times(run, 1, before=self._restore, flush=settings.flush)
                 if once[-1] > limit * best:
