@@ -56,6 +56,13 @@ def test_a_configuration_that_ends_processes_is_given_up() -> None:
     assert {x: one.value for x, one in outcomes.items() if x != 5} == {x: x for x in range(12) if x != 5}
 
 
+def test_a_sweep_that_is_left_ends_what_runs() -> None:
+    start = time.monotonic()
+    assert next(cm.sweep(time.sleep, [0, *[200 + x for x in range(5)]], processes=2)).configuration == 0
+    assert len(list(cm.sweep(abs, range(4), processes=2))) == 4
+    assert time.monotonic() - start < 100
+
+
 def test_a_record_goes_on(tmp_path: Path) -> None:
     record = tmp_path / "record.sqlite"
     first = cm.sweep(square, range(10, 20), record=record, processes=2)
@@ -101,6 +108,9 @@ class Chance:
         if future is None:
             raise Died("by chance")
         return [(one, None, 0.0) for one in future]  # type: ignore[attr-defined]
+
+    def give_up(self, futures: list[object]) -> None:
+        assert not futures
 
 
 @pytest.mark.parametrize("seed", range(20))

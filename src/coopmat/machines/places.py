@@ -39,6 +39,9 @@ class Machine(Protocol):
     def result(self, future: Any) -> list[Result]:
         """What a batch gave. Died if its process has ended."""
 
+    def give_up(self, futures: Sequence[Any]) -> None:
+        """End batches that nobody wants any more."""
+
 
 def run_all(function: Function, configurations: Sequence[Any]) -> list[Result]:
     """What a function makes of each configuration; runs in another process."""
@@ -89,6 +92,13 @@ class Local:
             raise Died(str(error).split("\n")[0]) from None
         return found
 
+    def give_up(self, futures: Sequence[Any]) -> None:
+        """See :class:`Machine`. Other sweeps of this process go on with other processes."""
+        from loky import get_reusable_executor
+
+        if futures:  # otherwise the interpreter would wait for them when it ends
+            get_reusable_executor(max_workers=self.processes).shutdown(kill_workers=True)
+
 
 class OnFarm:
     """Workers of a farm."""
@@ -131,3 +141,8 @@ class OnFarm:
             raise Error(f"workers of {self.farm.address} do not have what the function needs: {error}. Functions of "
                         "the script itself are sent; modules beside it must be installed there") from None
         return found
+
+    def give_up(self, futures: Sequence[Any]) -> None:
+        """See :class:`Machine`. Those that run go on until a configuration has ended."""
+        for future in futures:
+            future.cancel()

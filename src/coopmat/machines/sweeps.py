@@ -118,21 +118,24 @@ def _batches(function: Function, jobs: Sequence[_Job], machine: Machine) -> Iter
     size = max(1, min(LONGEST_BATCH, len(jobs) // (machine.processes * BATCHES)))
     waiting = [list(jobs[first:first + size]) for first in range(0, len(jobs), size)][::-1]
     running: dict[Any, list[_Job]] = {}
-    while waiting or running:
-        while waiting and _may_start(waiting[-1], running, 2 * machine.processes):
-            batch = waiting.pop()
-            running[machine.submit(function, [job.configuration for job in batch])] = batch
-        for future in machine.completed(list(running)):
-            batch = running.pop(future)
-            try:
-                found = machine.result(future)
-            except Died as error:
-                again, given_up = _after_death(batch, error)
-                waiting[:0] = again  # the others first
-                if given_up:
-                    yield given_up
-            else:
-                yield [(job, Outcome(job.configuration, *one)) for job, one in zip(batch, found, strict=True)]
+    try:
+        while waiting or running:
+            while waiting and _may_start(waiting[-1], running, 2 * machine.processes):
+                batch = waiting.pop()
+                running[machine.submit(function, [job.configuration for job in batch])] = batch
+            for future in machine.completed(list(running)):
+                batch = running.pop(future)
+                try:
+                    found = machine.result(future)
+                except Died as error:
+                    again, given_up = _after_death(batch, error)
+                    waiting[:0] = again  # the others first
+                    if given_up:
+                        yield given_up
+                else:
+                    yield [(job, Outcome(job.configuration, *one)) for job, one in zip(batch, found, strict=True)]
+    finally:
+        machine.give_up(list(running))
 
 
 def _may_start(batch: list[_Job], running: Mapping[Any, list[_Job]], most: int) -> bool:
