@@ -38,16 +38,46 @@ Expected = Callable[[np.ndarray, np.ndarray], np.ndarray]
 @dataclass(frozen=True)
 class Written:
     """A kernel. said: of the merged one, or why it is not; groups, items: of the launch; expected: C, from A * B and
-    what D was."""
+    what D was. shares: whether D is C."""
 
     body: str
     said: str = "neighbouring work-groups are one"
     groups: tuple[int, int] = (N // 16, M // 16)
     items: int = 16
     expected: Expected = lambda product, d: product
+    shares: bool = False
+
+
+TWO = """int row = get_group_id(1) * 16, column = get_group_id(0) * 32; tc t[2];
+        for (int j = 0; j < 2; j++) t[j] = coop_mat_init(0);
+        for (int k = 0; k < K; k += 32) {
+            ta a = coop_mat_load(A + row * K + k, ROW, K);
+            for (int j = 0; j < 2; j++)
+                t[j] = coop_matmul_add(a, (tb)coop_mat_load(B + k * N + column + 16 * j, ROW, N), t[j], 15);
+        }
+        for (int j = 0; j < 2; j++) {
+            for (int i = 0; i < coop_mat_length(t[j]); i++) {
+                int2 at = coop_mat_get_coord(t[j], i);
+                t[j][i] = t[j][i] * 3 + D[(row + at.x) * N + column + at.y + OFFSET];
+            }
+            coop_mat_store(C + row * N + column + 16 * j, t[j], ROW, N);
+        }"""
+
+
+def with_left_tiles(product: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Of each pair of tiles, the right one is added to what the left one has become."""
+    pairs = 3 * product.reshape(M, N // 32, 2, 16)
+    pairs[:, :, 0] += d.reshape(M, N // 32, 2, 16)[:, :, 0]
+    pairs[:, :, 1] += pairs[:, :, 0]
+    return pairs.reshape(M, N)
 
 
 WRITTEN = {
+    "two tiles, added to what is elsewhere": Written(TWO.replace("OFFSET", "16 * j"), groups=(N // 32, M // 16),
+                                                     expected=lambda product, d: product * 3 + d),
+    "two tiles, added to each other": Written(TWO.replace("OFFSET", "0"), "share memory", (N // 32, M // 16),
+                                              expected=with_left_tiles, shares=True),
+
     "bias and activation": Written(f"""{PLACE} {START} LOOP
         {COMPONENTS} {{
             int v = s[i] + D[column + coop_mat_get_coord(s, i).y];
@@ -122,10 +152,11 @@ def test_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(VARIABLE, merge)
         device = cm.device("cpu")
         program = cm.build(PRELUDE.replace("BODY", one.body), f"-DTURN=_{merge}", device=device)
-        out, other, (x, y) = np.full((M, N), 77, np.int32), before.copy(), one.groups
+        other, (x, y) = before.copy(), one.groups
+        out = other if one.shares else np.full((M, N), 77, np.int32)
         cm.Queue(device).enqueue(program.kernel("k"), (x * one.items, y), (one.items, 1), a, b, out, other, M, N,
                                  K).wait()
         np.testing.assert_array_equal(out, wanted, merge)
         said = "\n".join(device.explanation(program.load(device)))
         assert (one.said if not merge else "not merged: COOPMAT_MERGE=0") in said, said
-        assert merge or one.said.startswith("not") or "neighbouring" in said or not one.said
+        assert merge or "neighbouring" in said or one.said in ("", "share memory") or one.said.startswith("not")

@@ -12,15 +12,24 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from coopmat.spirv.analysis.matrix_uses import transposes
+from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, ExecutionModel, FunctionParameterAttribute, Op
+from coopmat.spirv.grammar import (
+    CooperativeMatrixOperands,
+    Decoration,
+    ExecutionModel,
+    FunctionParameterAttribute,
+    Op,
+    StorageClass,
+)
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.elements import Caller, Moved
 from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
-from coopmat.spirv.transform.enlarge.indices import Condition, Indices, Placing
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Condition, Indices, Placing
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.fold import remove_unused
 from coopmat.spirv.transform.goal import Goal, Say, counted
@@ -209,8 +218,14 @@ class _Packing:
         other arguments of the kernel may be stores to other memory."""
         block = self.body.blocks[self._block(row)].instructions
         between = block[self.places[id(row)][1]:self.places[id(last)][1]]
-        return any(self._reads(one) or (self._has_effects(one) and not self._is_apart(one, row))
+        return any((self._reads(one) or self._has_effects(one)) and not self._is_apart(one, row)
                    for one in between if not any(one is store for store in stores))
+
+    def _is_passed(self, row: Instruction, last: Instruction) -> bool:
+        """Whether something writes to the memory that an instruction reads before a later one."""
+        block = self.body.blocks[self._block(row)].instructions
+        between = block[self.places[id(row)][1] + 1:self.places[id(last)][1]]
+        return any(self._has_effects(one) and not self._is_apart(one, row) for one in between)
 
     def _reads(self, row: Instruction) -> bool:
         """Whether an instruction reads memory."""
@@ -218,18 +233,29 @@ class _Packing:
                                         and self.facts.reads_memory(row.words[1]))
 
     def _is_apart(self, one: Instruction, other: Instruction) -> bool:
-        """Whether two instructions are stores of matrices to different arguments, of which one is ``restrict``, or that
-        must not share memory in a launch."""
-        if one.opcode not in _STORES or other.opcode not in _STORES:
+        """Whether two instructions reach different arguments, of which one is ``restrict``, or that must not share
+        memory in a launch."""
+        pairs = [{left, right} for left in self._bases(one) for right in self._bases(other)]
+        if not pairs or any(len(bases) != 2 or not bases <= self.arguments.keys() for bases in pairs):
             return False
-        bases = {self.indices.pointer(row.words[0])[0] for row in (one, other)}
-        if len(bases) != 2 or not bases <= self.arguments.keys():
-            return False
-        if any(_NO_ALIAS in self.editor.module.decorations(base) for base in bases):
-            return True
-        first, second = sorted(self.arguments[base] for base in bases)
-        self.apart |= {(first, second): None} if self.asks else {}
-        return self.asks
+        for bases in pairs:
+            if not any(_NO_ALIAS in self.editor.module.decorations(base) for base in bases):
+                first, second = sorted(self.arguments[base] for base in bases)
+                self.apart |= {(first, second): None} if self.asks else {}
+                if not self.asks:
+                    return False
+        return True
+
+    def _bases(self, row: Instruction) -> set[int]:
+        """From where an instruction reaches memory; empty if that is not known."""
+        if row.opcode in _STORES:
+            return {self.indices.pointer(row.words[0])[0]}
+        own = (StorageClass.Input, StorageClass.Function)
+        if row.opcode != Op.CooperativeMatrixPerElementOpEXT or any(
+                one.words[0] not in own for one in self.editor.module.of_opcode(Op.Variable)):
+            return set()
+        return {self.indices.pointer(word)[0] for word in row.words[2:]
+                if self.editor.type_of(word).opcode == Op.TypePointer}
 
     def _last(self, rows: Sequence[Instruction]) -> Instruction:
         """The last of instructions that stand in one block."""
@@ -261,8 +287,9 @@ class _Packing:
             return self._product(grid, rows)
         if first.opcode == Op.CooperativeMatrixLoadKHR:
             return self._load(grid)
-        looks = first.opcode == Op.CooperativeMatrixPerElementOpEXT and not uses_position(self.editor, first.words[1])
-        if looks or (first.opcode in ELEMENTWISE and not transposes(self.editor.module, first)):
+        if first.opcode == Op.CooperativeMatrixPerElementOpEXT:
+            return self._elements(grid, rows)
+        if first.opcode in ELEMENTWISE and not transposes(self.editor.module, first):
             return self._each(grid, rows)
         raise _Apart(f"they are computed by {first.name}")
 
@@ -354,17 +381,62 @@ class _Packing:
 
     def _each(self, grid: Grid, rows: Sequence[Instruction]) -> int:
         """The same operation on each; what is no matrix is the same for all."""
-        if any(self._reads(row) and self._between(row, self._last(rows)) for row in rows):
-            raise _Apart("something is stored between two that read memory")
+        words, matrices = self._operands(grid, rows)
+        if any(word != rows[0].words[place] for row in rows for place, word in enumerate(row.words)
+               if place not in matrices):
+            raise _Apart("they are computed with different numbers")
+        return self._put(rows, Op(rows[0].opcode), self._type(grid), *words)
+
+    def _operands(self, grid: Grid, rows: Sequence[Instruction]) -> tuple[list[int], list[int]]:
+        """The operands of the first operation, with larger matrices, and which of them are matrices."""
         words = list(rows[0].words)
         matrices = [place for place in rows[0].id_places() if self._is_matrix(rows[0].words[place])]
         for place in matrices:
             values = iter([row.words[place] for row in rows])
             words[place] = self._packed(tuple(tuple(next(values) for _ in line) for line in grid))
-        if any(word != rows[0].words[place] for row in rows for place, word in enumerate(row.words)
-               if place not in matrices):
+        return words, matrices
+
+    def _elements(self, grid: Grid, rows: Sequence[Instruction]) -> int:
+        """A function of each element, which may ask where it is, and gets numbers that rise from matrix to matrix."""
+        last = self._last(rows)
+        if any(self._reads(row) and self._is_passed(row, last) for row in rows):
+            raise _Apart("something is stored between two that read memory")
+        first, function = rows[0], rows[0].words[1]
+        if any(row.words[1] != function or len(row.words) != len(first.words) for row in rows):
+            raise _Apart("they are computed by different functions")
+        further = [place for place in range(2, len(first.words)) if not self._is_matrix(first.words[place])]
+        found = {number: self._rising(grid, [row.words[place] for row in rows]) for number, place in enumerate(further)
+                 if any(row.words[place] != first.words[place] for row in rows)}
+        if not found and not uses_position(self.editor, function):
+            return self._each(grid, rows)
+        words, matrices = self._operands(grid, rows)
+        if any(place > further[0] for place in matrices if further):
+            raise _Apart("they are computed by a function that takes matrices behind numbers")
+        kind = self._kind(grid[0][0])
+        extents = (kind.rows if len(grid) > 1 else 0, kind.columns if len(grid[0]) > 1 else 0)
+        made = Caller(self.editor, function, extents, len(matrices), found, guarded=False).made()
+        self.editor.bodies.insert(0, made)
+        operands = [words[0], made.id, *words[2:1 + len(matrices)]]
+        for number, place in enumerate(further):
+            steps = found[number].steps.values() if number in found else ()
+            operands += [words[place], *(self.editor.constant(step.known or 0, ADDRESS_BITS) for step in steps)]
+        return self._put(rows, Op.CooperativeMatrixPerElementOpEXT, self._type(grid), *operands)
+
+    def _rising(self, grid: Grid, operands: Sequence[int]) -> Moved:
+        """Numbers, or pointers, that rise by the same from each matrix to the next one, down and across."""
+        kind = self.editor.type_of(operands[0])
+        if kind.opcode not in (Op.TypeInt, Op.TypePointer):
             raise _Apart("they are computed with different numbers")
-        return self._put(rows, Op(rows[0].opcode), self._type(grid), *words)
+        known = [self.indices.pointer(one) if kind.opcode == Op.TypePointer else (0, self.indices.of(one))
+                 for one in operands]
+        start, across = known[0][1], len(grid[0])
+        steps = {place: known[at][1] - start for place, at in ((0, across), (1, 1)) if (len(grid), across)[place] > 1}
+        for number, (base, value) in enumerate(known):
+            expected = start + steps.get(0, Polynomial()).scaled(number // across) + steps.get(1, Polynomial()).scaled(
+                number % across)
+            if base != known[0][0] or value != expected or any(step.known is None for step in steps.values()):
+                raise _Apart("they are computed with different numbers")
+        return Moved(operands[0], start, steps)
 
     def _is_matrix(self, identifier: int) -> bool:
         type_id = self.editor.definition(identifier).type_id

@@ -106,6 +106,8 @@ class Rewriting:
         guarded = bool(axes) and (self.matrices.facts.reads_memory(function) or may_fail(self.editor, function))
         is_moved = any(self._differs(one) for one in found.values()) or (axes and uses_position(self.editor, function))
         matrices = [word for word in others if self.matrices.kind(word) is not None]
+        if [*matrices, *further] != others:
+            raise no_merge(self.editor, row, "a function of elements takes matrices behind numbers")
         operands = [self._operand(one, found.get(number), with_steps=is_moved or guarded)
                     for number, one in enumerate(further)]
         words = [matrix, function, *matrices, *(word for one in operands for word in one)]
