@@ -130,6 +130,13 @@ def test_devices(farm: cm.Farm) -> None:
     assert listed["cpu"]["chip"] == cm.device("cpu").chip
 
 
+def test_other_versions_are_refused(farm: cm.Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coopmat.machines.farms.__version__", "9.9")
+    monkeypatch.setattr(farm, "_records", {})
+    with pytest.raises(cm.Error, match=r"has coopmat .*, and here it is 9\.9: install the same version on both"):
+        farm.workers()
+
+
 @pytest.mark.parametrize("name", ["cpu", "sim:generic"])
 def test_launches(farm: cm.Farm, name: str) -> None:
     device = farm.device(name)

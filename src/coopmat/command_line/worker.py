@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import socket
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ import typer
 
 from coopmat.diagnostics import Error
 from coopmat.support.terminal import console, table
+from coopmat.support.version import __version__
 from coopmat.targets.cpu.options import available_cores
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def worker(
 
     async def serve() -> None:
         async with Client(scheduler, asynchronous=True, set_as_default=False) as client:
-            await client.set_metadata([METADATA, machine], pickle.dumps(record))
+            await client.set_metadata([METADATA, machine], (__version__, pickle.dumps(record)))
             nannies = await asyncio.gather(*(
                 Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}", resources=own,
                       preload=["coopmat.machines.service"]) for number, own in enumerate(resources)))
@@ -93,12 +95,15 @@ def show_farm(address: str, name: str | None, *, as_json: bool) -> None:
     from coopmat.machines.worker import resource_of
 
     machines: dict[str, list[WorkerState]] = {}
-    for state in farm(address).workers():
+    found = farm(address)
+    for state in found.workers():
         machines.setdefault(state.machine, []).append(state)
     rows = [_row(record, states, [one for one in states if resource_of(record.name) in one.resources])
             for states in machines.values() for record in states[0].record.devices
             if name in (None, record.name, record.architecture)]
     rows = [row for row in rows if row["processes"]]
+    for line in found.refused:
+        print(f"coopmat: {line}", file=sys.stderr)
     if not rows:
         raise Error(f"no worker of {address} has {'a device' if name is None else f'the device {name!r}'}")
     if as_json:

@@ -47,11 +47,13 @@ class WorkerState:
 
 @dataclass(eq=False)
 class Farm:
-    """A farm. Get one from :func:`coopmat.farm`. ``address``: ``dask://host:port``."""
+    """A farm. Get one from :func:`coopmat.farm`. ``address``: ``dask://host:port``; ``refused``: why machines that were
+    there the last time when somebody asked are not used."""
 
     address: str
     _security: Any = field(repr=False)
-    _records: dict[str, WorkerRecord] = field(default_factory=dict, repr=False)  # by the machine
+    refused: list[str] = field(default_factory=list, init=False, repr=False)
+    _records: dict[str, WorkerRecord | str] = field(default_factory=dict, repr=False)  # by machines; or what is wrong
     _states: tuple[float, list[WorkerState]] = field(default=(0.0, []), repr=False)  # and when they were asked for
     _launches: Launches = field(init=False, repr=False)
 
@@ -72,30 +74,36 @@ class Farm:
     # --- what there is ------------------------------------------------------------------
 
     def workers(self) -> list[WorkerState]:
-        """The workers that are there now. Error for one with another version of coopmat, and if nobody answers."""
+        """The workers that are there now, but for those with another version of coopmat. Error if all have one, and if
+        nobody answers."""
         info = self._asked(lambda: self.client.scheduler_info(n_workers=-1)["workers"])
-        found = []
+        found, refused = [], {}
         for address, one in info.items():
             machine, metrics = worker.machine_of(str(one.get("name"))), one.get("metrics", {})
             record = self._record(machine)
-            if record is not None:
+            if isinstance(record, str):
+                refused[machine] = record
+            elif record is not None:
                 running = metrics.get("executing", 0) + metrics.get(METRIC, 0)
                 found.append(WorkerState(address, machine, record, dict(one.get("resources", {})),
                                          metrics.get("cpu", 0.0) / 100, running))
+        self.refused = list(refused.values())
+        if self.refused and not found:
+            raise Error(self.refused[0])
         self._states = time.monotonic(), found
         return found
 
-    def _record(self, machine: str) -> WorkerRecord | None:
-        """What a machine has told of itself; None if it has not: it is no worker of ours, or is about to."""
+    def _record(self, machine: str) -> WorkerRecord | str | None:
+        """What a machine has told of itself; None if it has not: it is no worker of ours, or is about to. A text for
+        one of another version."""
         if machine not in self._records:
-            content = self._asked(lambda: self.client.get_metadata([worker.METADATA, machine], default=None))
-            if content is None:
+            told = self._asked(lambda: self.client.get_metadata([worker.METADATA, machine], default=None))
+            if told is None:
                 return None
-            record: WorkerRecord = pickle.loads(content)
-            if record.version != __version__:
-                raise Error(f"the worker {machine} of {self.address} has coopmat {record.version}, and here it is "
-                            f"{__version__}: install the same version on both")
-            self._records[machine] = record
+            version, content = told
+            self._records[machine] = pickle.loads(content) if version == __version__ else (
+                f"the worker {machine} of {self.address} has coopmat {version}, and here it is {__version__}: install "
+                "the same version on both")
         return self._records[machine]
 
     def devices(self) -> list[Device]:
@@ -118,7 +126,8 @@ class Farm:
                     return one if options is None else one.with_options(options)
             if (known and time.monotonic() > end - RESTART / 2) or time.monotonic() > end:
                 names = ", ".join(known) or "none: is a worker running (coopmat worker)?"
-                raise Error(f"no worker of {self.address} has a device '{name}'; there are {names}")
+                raise Error("; ".join([f"no worker of {self.address} has a device '{name}'; there are {names}",
+                                       *self.refused]))
             time.sleep(_POLL)
 
     def _made(self, record: DeviceRecord) -> Device:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from coopmat.diagnostics import Error
 from coopmat.machines.farms import Farm
+from coopmat.machines.worker import VERSION
 
 DASKS_TRIES = 4
 """Workers that a task has ended when Dask gives it up."""
@@ -112,7 +113,7 @@ class OnFarm:
         import cloudpickle
 
         content = cloudpickle.dumps((function, list(configurations)))
-        return self.farm.client.submit(run_sent, content, pure=False)
+        return self.farm.client.submit(run_sent, content, pure=False, resources={VERSION: 1})
 
     def completed(self, futures: Sequence[Any]) -> Iterable[Any]:
         """See :class:`Machine`. Error if the scheduler is gone."""

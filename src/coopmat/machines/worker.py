@@ -20,7 +20,10 @@ from coopmat.targets.base.spans import changed_bytes
 SIMULATED = "sim"
 """The resource of a worker that stands for all simulated devices."""
 METADATA = "coopmat"
-"""Where the scheduler keeps what machines tell of themselves, pickled, by the names of machines."""
+"""Where the scheduler keeps what machines tell of themselves, by their names: their versions of coopmat, and their
+records, pickled, which those of other versions may not understand."""
+VERSION = f"coopmat {__version__}"
+"""The resource that all processes of workers of this version have."""
 MOST_PROGRAMS = 64
 
 
@@ -39,9 +42,8 @@ class DeviceRecord:
 
 @dataclass(frozen=True)
 class WorkerRecord:
-    """A machine of the farm: its version of coopmat, its name, and its devices."""
+    """A machine of the farm: its name, and its devices."""
 
-    version: str
     host: str
     devices: tuple[DeviceRecord, ...]
 
@@ -78,7 +80,7 @@ def resource_of(device_name: str) -> str:
 def resources_of(record: WorkerRecord, *, is_first: bool) -> dict[str, float]:
     """What a process of a machine has, as Dask's resources: all have simulated devices, and one the machine's own."""
     names = (resource_of(one.name) for one in record.devices)
-    return {name: 1.0 for name in names if is_first or name == SIMULATED}
+    return {VERSION: 1.0, **{name: 1.0 for name in names if is_first or name == SIMULATED}}
 
 
 def machine_of(worker_name: str) -> str:
@@ -88,7 +90,7 @@ def machine_of(worker_name: str) -> str:
 
 def described() -> WorkerRecord:
     """What this machine has."""
-    return WorkerRecord(__version__, platform.node(), tuple(map(_record, devices())))
+    return WorkerRecord(platform.node(), tuple(map(_record, devices())))
 
 
 def _record(one: Device) -> DeviceRecord:
