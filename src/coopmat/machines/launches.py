@@ -136,8 +136,9 @@ class Launches:
         while True:
             workers = self._order(self.farm.addresses(job.device, again=failures > 0), place)
             for worker in workers[:1] if urgency is Urgency.WAITS else workers:
+                client = self.farm.client
                 try:
-                    answer: Answer = self.farm.client.sync(self._asked, worker, job, urgency)
+                    answer: Answer = client.sync(self._asked, client, worker, job, urgency)
                 except _Gone as gone:
                     if not gone.ran:
                         self._silent[worker] = time.monotonic() + SILENT
@@ -174,46 +175,46 @@ class Launches:
 
     # --- the conversation with a worker, in the client's event loop ----------------------
 
-    async def _asked(self, worker: str, job: Job, urgency: Urgency) -> Answer:
+    async def _asked(self, client: Any, worker: str, job: Job, urgency: Urgency) -> Answer:
         """What a worker says that is asked to run a launch, and has got all arrays that it lacked."""
         from distributed.protocol import to_serialize
 
         message = {"op": LAUNCH, "launch": new_name(), "request": job.request, "arrays": job.arrays,
                    "results": job.results, "given": {}, "urgency": int(urgency)}
-        answer = await self._heard(worker, message)
+        answer = await self._heard(client, worker, message)
         if "missing" in answer:
             given = {name: to_serialize(job.kept[name]) for name in answer["missing"]}
-            answer = await self._heard(worker, {**message, "given": given})
+            answer = await self._heard(client, worker, {**message, "given": given})
         return answer
 
-    async def _heard(self, worker: str, message: dict[str, Any]) -> Answer:
+    async def _heard(self, client: Any, worker: str, message: dict[str, Any]) -> Answer:
         """The answer of a worker to a launch; meanwhile it is told that somebody waits for it. _Gone if it ends before,
         or does not even say that it is there."""
         waiting = {"op": PRESENT, "launch": message["launch"]}
-        answer = asyncio.ensure_future(self._exchanged(worker, message))
+        answer = asyncio.ensure_future(self._exchanged(client, worker, message))
         try:
             while not (await asyncio.wait({answer}, timeout=LISTENS))[0]:
                 try:
-                    await asyncio.wait_for(self._exchanged(worker, waiting), ANSWERS)
+                    await asyncio.wait_for(self._exchanged(client, worker, waiting), ANSWERS)
                 except TimeoutError:
                     raise _Gone(f"{worker} does not answer for {LISTENS + ANSWERS:.0f} seconds") from None
             return await answer
         finally:
             answer.cancel()
 
-    async def _exchanged(self, worker: str, message: dict[str, Any]) -> Answer:
+    async def _exchanged(self, client: Any, worker: str, message: dict[str, Any]) -> Answer:
         """The answer to a message, by a connection to the worker, or by the scheduler where there is none."""
         from distributed.core import send_recv
 
         if self._by_scheduler.get(worker, 0.0) > time.monotonic():
             try:
-                return dict(await self.farm.client.scheduler.proxy(worker=worker, msg=message))
+                return dict(await client.scheduler.proxy(worker=worker, msg=message))
             except OSError as error:
                 raise _Gone(f"{worker} ended: {error}", ran=True) from None
-        pool = self.farm.client.rpc
+        pool = client.rpc
         try:
             connection = await pool.connect(worker, timeout=CONNECTS)
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # RuntimeError: the client has given up the scheduler
             if isinstance(error.__cause__ or error, TimeoutError):
                 self._by_scheduler[worker] = time.monotonic() + DETOUR
             raise _Gone(f"{worker} cannot be reached: {error}") from None
