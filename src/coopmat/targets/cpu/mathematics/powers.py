@@ -29,10 +29,11 @@ def _log2(x: Term) -> tuple[Term, Term]:
     index = table_index(m)
     f = fused(m, looked_up(index, table["SHORT_INVERSE"]), -1.0)
     high, low = table["LOG2_E"]
-    first = f * high
-    total, lost = _sum(k + looked_up(index, table["SHORT_LOG2_HIGH"]), first)
-    rest = fused(f, fused(f, polynomial(f, table["LOG2_TAIL"]), low), fused(f, high, -first))
-    return _sum(total, (rest + looked_up(index, table["SHORT_LOG2_LOW"])) + lost)
+    whole = k + looked_up(index, table["SHORT_LOG2_HIGH"])
+    total = fused(f, high, whole)
+    lost = fused(f, high, whole - total)  # exact: the first sum is 0 or larger than the product
+    rest = fused(f, fused(f, polynomial(f, table["LOG2_TAIL"]), low), lost)
+    return _sum(total, rest + looked_up(index, table["SHORT_LOG2_LOW"]))
 
 
 def _power_of(x: Term, y: Term, beside: Term | None = None) -> Term:
