@@ -202,6 +202,7 @@ def _table(kind: str, given: dict[str, list[np.ndarray]], width: int, options: s
 
 
 CHUNK = 1 << 24
+OF_LIBRARY = {"sin": 1e9, "cos": 1e9, "tan": 1e9}  # beyond, both precisions have the C library's function
 ERRORS = """
 float error(float found, double exact)
 {
@@ -233,6 +234,8 @@ def test_every_float(name: str) -> None:
     found = np.zeros(CHUNK, np.float32)
     greatest, where = 0.0, np.float32(0)
     for start in range(0, 1 << 32, CHUNK):
+        if np.abs(np.uint32(start).view(np.float32)) > OF_LIBRARY.get(name, np.inf):
+            continue
         queue.enqueue(kernel, CHUNK, 1024, found, np.uint32(start)).wait()
         worst = int(np.argmax(found))
         if found[worst] > greatest:
