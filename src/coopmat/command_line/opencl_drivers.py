@@ -76,6 +76,9 @@ def _proven(name: str, support: Support) -> Iterator[Line]:
         if not verdict.works:
             yield f"{name} sub-groups", False, f"size {size}, which the driver says it has: {verdict}"
     yield _verdict(f"{name} host memory", "kernels work on arrays of the host in place", support.in_place_verdict)
+    yield _verdict(f"{name} pointers", "loads through generic pointers", support.generic_pointers_verdict)
+    yield _verdict(f"{name} work-groups", "reductions, scans, votes and broadcasts",
+                   support.work_group_functions_verdict)
     if sizes:
         yield _verdict(f"{name} barriers", "sub-groups wait for their own work-items only", support.barrier_verdict)
         yield _verdict(f"{name} barriers", "work-items of a sub-group are never apart", support.order_verdict)

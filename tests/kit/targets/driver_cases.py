@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import coopmat as cm
 
@@ -57,6 +58,63 @@ def three_dimensions(run: Run) -> None:
     run(source, (16, 6, 4), (8, 3, 2), found)
     z, y, x = np.indices(found.shape)
     assert (found == x // 8 + 10 * (y // 3) + 100 * (z // 2)).all()
+
+
+def functions_of_work_groups(run: Run) -> None:
+    """Of work-groups of several sub-groups and a part, in two dimensions."""
+    source = """kernel void k(global const int *x, global long *o, global float *f) {
+        size_t i = get_group_id(1) * 100 + get_local_linear_id();
+        o[i] = work_group_reduce_max((long)x[i] << 32) + work_group_scan_exclusive_add((long)x[i])
+            + 1000 * work_group_broadcast(x[i], 3, 2) + 100000 * work_group_any(x[i] == 7) * work_group_all(x[i] > -9);
+        f[i] = work_group_scan_inclusive_min((float)x[i]) + 10 * work_group_scan_exclusive_max((float)x[i]); }"""
+    x = np.random.default_rng(6).integers(-8, 8, 300).astype(np.int32)
+    found, floats = np.zeros((3, 100), np.int64), np.zeros((3, 100), np.float32)
+    run(source, (20, 15), (20, 5), x, found, floats)
+    rows = x.reshape(3, 100).astype(np.int64)
+    expected = (rows.max(1, keepdims=True) << 32) + rows.cumsum(1) - rows + 1000 * rows[:, 43:44]
+    assert (found == expected + 100000 * (rows == 7).any(1, keepdims=True)).all()
+    highest = np.maximum.accumulate(rows, 1)[:, :-1]
+    assert np.isneginf(floats[:, 0]).all()
+    assert (floats[:, 1:] == np.minimum.accumulate(rows, 1)[:, 1:] + 10 * highest).all()
+
+
+def generic_pointers(run: Run, *, tells: bool) -> None:
+    """Passed to functions, chosen at run time and, if the driver ``tells`` it then, asked where they lead."""
+    source = """int sum(const uchar *p, int n) { int s = 0; for (int i = 0; i < n; i++) s = 3 * s + p[i]; return s; }
+    kernel void k(global uchar *x, global int *o) {
+        local uchar staged[32 * 4]; uchar own[4];
+        size_t i = get_global_id(0);
+        for (int j = 0; j < 4; j++) { staged[i * 4 + j] = x[i * 4 + j] + 1; own[j] = x[i * 4 + j] + 2; }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uchar *p = i % 3 == 0 ? x + i * 4 : i % 3 == 1 ? (uchar *)(staged + i * 4) : (uchar *)own;
+        p[3]++;
+        o[i] = sum(p, 4) + 10000 * (to_local((uchar *)staged) != 0) + 100000 * (to_private((uchar *)x) != 0) ASK; }"""
+    x, found = np.random.default_rng(7).integers(0, 50, (32, 4)).astype(np.uint8), np.zeros(32, np.int32)
+    where = np.arange(32) % 3
+    for question, answer in (("", 0), ("+ 1000000 * (to_private(p) != 0)", 1000000 * (where == 2))):
+        if question and not tells:
+            with pytest.raises(cm.KernelNotSupported, match="where generic pointers lead is only known at run time"):
+                run(source.replace("ASK", question), 32, 32, x, found)
+            continue
+        expected = (x + where[:, None]).astype(np.int32) @ [27, 9, 3, 1] + 1 + 10000 + answer
+        run(source.replace("ASK", question), 32, 32, x, found)
+        assert (found == expected).all()
+
+
+def values_across_barriers(run: Run) -> None:
+    source = """kernel void k(global const int *x, global int *o, local int *t) {
+        size_t n = get_local_size(0), l = get_local_id(0), first = get_group_id(0) * n;
+        event_t copied = async_work_group_copy(t, x + first, n, 0);
+        wait_group_events(1, &copied);
+        int v = t[n - 1 - l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        t[l] = v * 2;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        copied = async_work_group_copy(o + first, t, n, 0);
+        wait_group_events(1, &copied); }"""
+    x, found = np.arange(128, dtype=np.int32), np.zeros(128, np.int32)
+    run(source, 128, 64, x, found, cm.local(256))
+    assert (found.reshape(2, 64) == 2 * x.reshape(2, 64)[:, ::-1]).all()
 
 
 def sub_groups_meet_other_numbers_of_barriers(run: Run, size: int) -> None:

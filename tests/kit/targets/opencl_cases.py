@@ -24,7 +24,7 @@ SUB_GROUP_SIZES = {"Intel(R) OpenCL": (16, 4, 8, 32, 64), "rusticl": (8,), "Port
 
 
 def _is_intel() -> bool:
-    return _device().driver.platform_name == "Intel(R) OpenCL"
+    return _device().facts.platform_name == "Intel(R) OpenCL"
 
 
 def _device(**options: Any) -> OpenCLDevice:
@@ -49,8 +49,8 @@ def the_device_is_listed() -> None:
     assert device == cm.device("opencl") == cm.device("opencl:0")
     assert device.is_cpu()
     assert not device.is_gpu()
-    assert device.sub_group_sizes == SUB_GROUP_SIZES[_device().driver.platform_name]
-    assert device.architecture == _device().driver.name
+    assert device.sub_group_sizes == SUB_GROUP_SIZES[_device().facts.platform_name]
+    assert device.architecture == _device().facts.name
     _raises(cm.Error, "there is no device opencl:7: there are 1, counted from 0", lambda: cm.device("opencl:7"))
     _raises(cm.Error, "the options of the device 'opencl:0' are OpenCLOptions, not CpuOptions",
             lambda: cm.device("opencl:0", options=cm.CpuOptions()))
@@ -117,17 +117,31 @@ def arrays_in_place_and_copied() -> None:
         assert odd[0] == 4
 
 
+def functions_of_work_groups() -> None:
+    driver_cases.functions_of_work_groups(_run)
+
+
+def generic_pointers() -> None:
+    driver_cases.generic_pointers(_run, tells=not _is_intel())
+
+
+def values_across_barriers() -> None:
+    driver_cases.values_across_barriers(_run)
+
+
 def variables_keep_their_content() -> None:
+    """In all kernels, in work-groups of any size."""
     device = _device()
-    kernel = cm.build("""global int count = 5; constant int steps[3] = {1, 10, 100};
-        kernel void k(global int *o) { o[0] = atomic_fetch_add((atomic_int *)&count, steps[1]); }""",
-                      device=device).kernel("k")
+    program = cm.build("""global int count = 5; constant int steps[3] = {1, 10, 100};
+        kernel void first(global int *o) {
+            if (!get_local_id(0)) o[0] = atomic_fetch_add((atomic_int *)&count, steps[1]); }
+        kernel void second(global int *o) { if (!get_local_id(0)) o[0] = ++count; }""", device=device)
     found = []
-    for _ in range(3):
+    for name, size in (("first", 1), ("second", 1), ("first", 4)):
         o = np.zeros(1, np.int32)
-        cm.Queue(device).enqueue(kernel, 1, 1, o).wait()
+        cm.Queue(device).enqueue(program.kernel(name), size, size, o).wait()
         found.append(int(o[0]))
-    assert found == [5, 15, 25]
+    assert found == [5, 16, 16]
 
 
 def kernels_print() -> None:

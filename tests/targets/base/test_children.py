@@ -43,7 +43,7 @@ def test_one_job_ends_its_process_and_no_other_job() -> None:
 
 
 def test_a_job_that_does_not_end_is_ended() -> None:
-    assert answer(FUNCTION, "sleep", seconds=5) == Ending("did not end within 5 s")
+    assert answer(FUNCTION, "sleep", seconds=5) == Ending("did not end within 5 s", is_late=True)
 
 
 def test_errors_are_answers() -> None:

@@ -24,23 +24,21 @@ LONG_SEEDS = range(1000, 1300)
 function of its own (convert_char32_sat), and operations of sub-groups where work-items part (graphs 0 and 4) see
 others. Other drivers have not what random kernels use: PoCL no sub-groups, rusticl no ballots and reductions."""
 NO_SUB_GROUPS = "has no sub-groups, which kernel"
+NO_VARIABLES = "a variable at program scope that kernels may change"
 WRONG = {
     "intel": {},
     "pocl": {f"async_copies-{name}": "does not survive the program: the process of its compiler was ended by SIGSEGV"
              for name in ("transpose", "reverse", "pipeline", "shared_event")},
     "rusticl": {
-        "variables_keep_their_content": "has variables at program scope: not every driver has them",
-        **dict.fromkeys(("extensions-layouts", "extensions-statement_expressions", "extensions-constant_addresses",
-                         "extensions-global_variables", "printing-choices", "printing-scalars", "printing-components"),
+        **dict.fromkeys(("printing-choices", "printing-scalars", "printing-components"),
                         "does not survive the program"),
         "memory-private_array": "Arrays are not equal",  # it goes far outside an array, and pointers have 32 bits there
-        **dict.fromkeys(("overloads-overloads", "memory-structures"), "the process was ended by SIGSEGV"),
     },
 }
 """What drivers cannot do, and what is said of it. Rusticl takes a format of printf that is constant."""
 LACKING = {"intel": ("does not take the SPIR-V capability SplitBarrier",),
-           "pocl": (NO_SUB_GROUPS, "does not take the SPIR-V capabilit"),
-           "rusticl": ("has no sub-groups of ", "does not take the SPIR-V capabilit")}
+           "pocl": (NO_SUB_GROUPS, NO_VARIABLES, "does not take the SPIR-V capabilit"),
+           "rusticl": ("has no sub-groups of ", NO_VARIABLES, "does not take the SPIR-V capabilit")}
 """What drivers say that they do not have; of examples and kernels that need it, that is what is said."""
 DRIVERS = [pytest.param(driver, marks=pytest.mark.oracle(f"{driver}-opencl")) for driver in opencl.DRIVERS]
 

@@ -29,10 +29,12 @@ _MOST_WORDS = 600  # characters of what a child wrote before its end
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a job has no answer: ``reason`` completes 'the process …'; ``log``: what it wrote."""
+    """Why a job has no answer: ``reason`` completes 'the process …'; ``log``: what it wrote; ``is_late``: it might have
+    answered later, and on a machine that has less to do."""
 
     reason: str
     log: str = ""
+    is_late: bool = False
 
     def __str__(self) -> str:
         return self.reason
@@ -67,7 +69,7 @@ class Child:
             return _ending(self._process.wait(timeout=seconds), self._log)
         except (queue.Empty, subprocess.TimeoutExpired):
             got = None
-            return Ending(f"did not end within {seconds:g} s")
+            return Ending(f"did not end within {seconds:g} s", is_late=True)
         finally:
             if got is None:
                 self.close()
@@ -77,6 +79,7 @@ class Child:
         self.is_alive = False
         self._process.kill()
         self._process.wait()
+        self._log.close()
         self._jobs.put(_STOP)
 
 

@@ -24,13 +24,14 @@ from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrices.passing import sub_group_size
 from coopmat.spirv.transform.matrices.shares import shared_out
 from coopmat.spirv.transform.matrix_functions import with_loops
-from coopmat.spirv.transform.spaces import spaces
+from coopmat.spirv.transform.spaces import has_generic_pointers, resolved, spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.structure.regions import has_loops_of_several_entries
 from coopmat.spirv.transform.values import values
+from coopmat.spirv.transform.work_group_functions import has_work_group_functions, without_work_group_functions
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.unsupported import reason_against
-from coopmat.targets.opencl import assertions, barriers, bfloat16
+from coopmat.targets.opencl import assertions, barriers, bfloat16, variables
 from coopmat.targets.opencl.declarations import declared_for
 from coopmat.targets.opencl.matrices import PACKED_B, matrix_support, native_combinations, native_module
 from coopmat.targets.opencl.options import OpenCLOptions
@@ -39,6 +40,9 @@ from coopmat.targets.opencl.support import Support
 _SHARED = frozenset(op for op in Op if op.name.startswith(("CooperativeMatrix", "SubgroupMatrixMultiply",
                                                            "Subgroup2DBlock")))
 """Instructions whose work the work-items of a whole sub-group share."""
+
+
+_ASKING = frozenset({Op.GenericCastToPtrExplicit, Op.GenericPtrMemSemantics})
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Adapted:
 
 def adapt(module: Module, description: DeviceDescription, support: Support, options: OpenCLOptions) -> Adapted:
     """The module for a driver. Raises KernelNotSupported for what can neither be taken nor replaced."""
+    notes: list[str] = []
+    module = _with_own_work_groups(module, support, notes)
     module = _without_sizes(module, [name for name, signature in module.kernel_signatures.items()
                                      if signature.sub_group_size not in (None, *support.sub_group_sizes)
                                      and not notices_sub_groups(module, name)])
@@ -74,12 +80,9 @@ def adapt(module: Module, description: DeviceDescription, support: Support, opti
     module = assertions.resolved(module)
     whole = frozenset(name for name in grouped if any(row.opcode in _SHARED for row
                                                       in reachable_instructions(module, name)))
-    notes: list[str] = []
     if support.requires_sizes:
         module = _with_sizes(module, grouped, description.sub_group_sizes[0], notes)
-    if _has_generic_atomics(module):
-        for one in (*_BEFORE, spaces):
-            module = one(module, Goal(), notes.append)
+    module = _with_known_spaces(module, support, notes)
     if not whole:
         return _finished(module, support, notes, whole, {})
     module = with_loops(module)
@@ -105,9 +108,49 @@ def _without_work_groups(module: Module, support: Support) -> Module:
     return shared_out(module, driver, sizes.pop(), sub_group_size(module, driver))
 
 
-def _has_generic_atomics(module: Module) -> bool:
-    """Whether there are atomics on pointers that may lead anywhere, which drivers have no functions for."""
+def _with_own_work_groups(module: Module, support: Support, notes: list[str]) -> Module:
+    """The module with functions of work-groups of our own, if the driver's do not work; or if it has no sub-groups, to
+    whose functions those belong."""
+    if not has_work_group_functions(module):
+        return module
+    if support.sub_group_sizes and support.work_group_functions_verdict.works:
+        return module
+    notes.append("functions of work-groups go by way of local memory, as those of the driver do not work")
+    return without_work_group_functions(module, max(_work_group(module, one.function_id) or support.device.work_group
+                                                    for one in module.entry_points))
+
+
+def _work_group(module: Module, function: int) -> int | None:
+    """The work-items of the work-groups that a kernel requires."""
+    sizes = dict(module.execution_modes(function)).get(ExecutionMode.LocalSize)
+    return math.prod(sizes) if sizes else None
+
+
+def _with_known_spaces(module: Module, support: Support, notes: list[str]) -> Module:
+    """The module without generic pointers, if the driver's are not right, or do not tell where they lead.
+
+    KernelNotSupported if that can only be known at run time, and the driver goes wrong at integers that tell it.
+    """
+    if not has_generic_pointers(module) or (support.generic_pointers_verdict.works and not _asks_where(module)):
+        return module
+    for one in (*_BEFORE, resolved):
+        module = one(module, Goal(), notes.append)
+    if not has_generic_pointers(module) or (support.generic_pointers_verdict.works and not _asks_where(module)):
+        return module
+    if not support.tagged_pointers_verdict.works:
+        raise KernelNotSupported("where generic pointers lead is only known at run time, and the driver "
+                                 f"{support.device} does not tell it ({support.tagged_pointers_verdict}): pass "
+                                 "pointers to one memory to to_local, to_global, to_private, get_fence and atomic "
+                                 "functions")
+    return spaces(module, Goal(), notes.append)
+
+
+def _asks_where(module: Module) -> bool:
+    """Whether generic pointers are asked where they lead, or there are atomics on them: drivers for CPUs, where all
+    memory is one, give wrong answers, and others have no functions for such atomics."""
     for row in module.instructions:
+        if row.opcode in _ASKING:
+            return True
         if row.name.startswith("OpAtomic"):
             pointer = module.definition(row.words[0]).type_id
             if pointer is not None and module.definition(pointer).words[0] == StorageClass.Generic:
@@ -182,6 +225,12 @@ def _refuse(module: Module, description: DeviceDescription, support: Support) ->
         reason = reason_against(row)
         if reason is not None:
             raise not_supported(module, row, f"{row.name}: {reason}")
+    for variable in module.of_opcode(Op.Variable):
+        if (variable.words[0] == StorageClass.CrossWorkgroup and not support.device.global_variables
+                and variables.is_changed(module, variable.result_id or 0)):
+            raise not_supported(module, variable, "a variable at program scope that kernels may change: the driver "
+                                f"{support.device} has none (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE is 0): pass an array "
+                                "to the kernels")
 
 
 def _with_sizes(module: Module, kernels: list[str], size: int, notes: list[str]) -> Module:

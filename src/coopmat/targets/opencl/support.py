@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
 
 from coopmat.devices import ARCHITECTURES, Combination
+from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import BuiltIn, Capability, ExecutionMode, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.matrix_probe import MatrixProbe
-from coopmat.targets.opencl import barriers
+from coopmat.targets.opencl import barriers, work_groups
 from coopmat.targets.opencl.declarations import declared_for
 from coopmat.targets.opencl.host.description import FINE_SYSTEM, DriverDevice
 from coopmat.targets.opencl.host.discovery import described
 from coopmat.targets.opencl.host.trial import Trial
 from coopmat.targets.opencl.settings import settings_for
-from coopmat.targets.opencl.verdicts import Verdict, matrix_verdicts, outcomes, verdicts
+from coopmat.targets.opencl.verdicts import Check, Verdict, matrix_verdicts, outcomes, verdicts
 
 USUAL_SUB_GROUP_SIZE = 16
 """The size for kernels that require none, where the driver has it."""
@@ -107,7 +108,26 @@ class Support:
         trial = barriers.exchange(self.device, self.sub_group_sizes[0], self.requires_sizes)
         return verdicts(self.device, [trial], [barriers.is_exchanged], self.settings)[0]
 
+    # --- work-groups ------------------------------------------------------------------
+
+    @cached_property
+    def work_group_functions_verdict(self) -> Verdict:
+        """Whether work-groups reduce, scan, vote and broadcast."""
+        return self._tried(work_groups.functions, work_groups.functions_are_right)
+
+    def _tried(self, trial: Callable[[DriverDevice], Trial], is_right: Check) -> Verdict:
+        try:
+            made = trial(self.device)
+        except KernelNotSupported as error:
+            return Verdict(False, error.message)
+        return verdicts(self.device, [made], [is_right], self.settings)[0]
+
     # --- memory -----------------------------------------------------------------------
+
+    @cached_property
+    def generic_pointers_verdict(self) -> Verdict:
+        """Whether loads through generic pointers reach global, local and private memory."""
+        return self._tried(work_groups.generic, work_groups.generic_is_right)
 
     @cached_property
     def works_in_place(self) -> bool:
@@ -124,6 +144,11 @@ class Support:
         trial = Trial(module.to_bytes(), _KERNEL, array.shape, (_ITEMS,), (array,), in_place=True)
         return verdicts(self.device, [trial], [lambda found: bool((found[0] == np.arange(2 * _ITEMS)).all())],
                         self.settings)[0]
+
+    @cached_property
+    def tagged_pointers_verdict(self) -> Verdict:
+        """The same with integers that say where they lead."""
+        return self._tried(work_groups.tagged, work_groups.generic_is_right)
 
     # --- matrices ---------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from coopmat.diagnostics import KernelNotSupported
 from coopmat.support.cache import find_cache, key
+from coopmat.support.forks import ForkSafeLock
 from coopmat.targets.base.children import Ending
 from coopmat.targets.base.matrix_probe import KERNEL, MatrixProbe
 from coopmat.targets.opencl import bfloat16
@@ -70,7 +71,12 @@ def verdicts(device: DriverDevice, trials: Sequence[Trial], checks: Sequence[Che
 
 def outcomes(device: DriverDevice, trials: Sequence[Trial], environment: Mapping[str, str]) -> list[Any]:
     """What has become of each trial: its arguments after the launch, or what went wrong. Those that are not known yet
-    are done."""
+    are done, by one thread; what took too long is tried again by other processes."""
+    with _LOCK:
+        return _outcomes(device, trials, environment)
+
+
+def _outcomes(device: DriverDevice, trials: Sequence[Trial], environment: Mapping[str, str]) -> list[Any]:
     names = [key("opencl trial", device.identity, repr(sorted(environment.items())), pickle.dumps(trial))
              for trial in trials]
     found = {name: _KNOWN[name] for name in names if name in _KNOWN}
@@ -82,13 +88,15 @@ def outcomes(device: DriverDevice, trials: Sequence[Trial], environment: Mapping
     missing = [place for place, name in enumerate(names) if name not in found]
     for place, result in zip(missing, launched(device, [trials[place] for place in missing], environment), strict=True):
         found[names[place]] = result
-        kept.put(names[place], pickle.dumps(result))
+        if not (isinstance(result, Ending) and result.is_late):
+            kept.put(names[place], pickle.dumps(result))
     _KNOWN.update(found)
     return [found[name] for name in names]
 
 
 _KNOWN: dict[str, Any] = {}
 """The outcomes of this process."""
+_LOCK = ForkSafeLock()
 
 
 def _verdict(result: Any, is_right: Check, trial: Trial) -> Verdict:

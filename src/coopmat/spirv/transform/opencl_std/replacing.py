@@ -44,7 +44,7 @@ def without_opencl_std(module: Module, kept: Collection[str] = ()) -> Module:
         modules.append(one)
         waiting += [name for name in more if name not in found]
         found |= set(more)
-    return changed if len(modules) == 1 else _without_exports(link(modules), found)
+    return changed if len(modules) == 1 else without_exports(link(modules), found)
 
 
 @lru_cache(maxsize=1024)
@@ -120,7 +120,7 @@ def _changed(code: Code, name: str) -> list[Instruction]:
     return functions.by_components(code, plain, operands)
 
 
-def _without_exports(module: Module, names: Collection[str]) -> Module:
+def without_exports(module: Module, names: Collection[str]) -> Module:
     """The module whose functions from the library are its own."""
     editor = Editor(module)
     editor.head = [row for row in editor.head if not (

@@ -23,7 +23,16 @@ _TAKING_GENERIC = frozenset({Capability.Pipes, Capability.DeviceEnqueue})
 
 def spaces(module: Module, goal: Goal, say: Say) -> Module:
     """The module without generic pointers. Error where addresses have 32 bits and tags are needed."""
-    if not _has_generic(module):
+    module = resolved(module, goal, say)
+    if not has_generic_pointers(module) or _TAKING_GENERIC.intersection(module.capabilities):
+        return module
+    say(f"{_tagged(module)} of the remaining ones became integers with a tag")
+    return _with_tags(module)
+
+
+def resolved(module: Module, goal: Goal, say: Say) -> Module:
+    """The module without those generic pointers that can only lead to one memory."""
+    if not has_generic_pointers(module):
         return module
     if _TAKING_GENERIC.intersection(module.capabilities):
         say("pipes and queues of the device take generic pointers: left")
@@ -35,14 +44,11 @@ def spaces(module: Module, goal: Goal, say: Say) -> Module:
     count = _resolve(editor)
     if count:
         say(f"{counted(count, 'generic pointer')} resolved")
-    module = editor.done()
-    if not _has_generic(module):
-        return module
-    say(f"{_tagged(module)} of the remaining ones became integers with a tag")
-    return _with_tags(module)
+    return editor.done()
 
 
-def _has_generic(module: Module) -> bool:
+def has_generic_pointers(module: Module) -> bool:
+    """Whether there are any."""
     return any(item.words[0] == StorageClass.Generic for item in module.of_opcode(Op.TypePointer))
 
 

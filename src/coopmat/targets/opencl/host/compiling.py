@@ -21,6 +21,7 @@ SECONDS = 300.0
 _Settings = tuple[tuple[str, str], ...]
 _CHILDREN: dict[_Settings, Child] = {}
 _LOCK = ForkSafeLock()
+_BUILDING = ForkSafeLock()
 after_fork(_CHILDREN.clear)
 
 
@@ -73,6 +74,10 @@ def compile_here(job: tuple[DriverDevice, bytes, str]) -> Compiled | Refused:
     except cl.Error as error:
         return Refused(code_name(error.code), log_of(program, device))
     try:
+        program.all_kernels()  # some drivers translate kernels when they are asked for
+    except cl.Error as error:
+        return Refused(code_name(error.code), log_of(program, device))
+    try:
         binary, = program.binaries
     except (cl.Error, ValueError, TypeError):
         return Compiled(None)
@@ -81,7 +86,7 @@ def compile_here(job: tuple[DriverDevice, bytes, str]) -> Compiled | Refused:
 
 def build(program: Any, options: str) -> Any:
     """Build a program. pyopencl's warnings of what compilers say beside errors are shown to nobody."""
-    with warnings.catch_warnings():
+    with _BUILDING, warnings.catch_warnings():  # filters of warnings are those of all threads
         warnings.simplefilter("ignore", started().CompilerWarning)
         return program.build(options=options)
 

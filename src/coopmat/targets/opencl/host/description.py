@@ -46,7 +46,8 @@ class DriverDevice:
     platform, device: where it stands among the loader's platforms and the platform's devices. ils: the versions of
     SPIR-V that it takes; none if it takes no SPIR-V. spirv_extensions, spirv_capabilities: those that it takes; None
     where it does not tell (cl_khr_spirv_queries). sub_group_sizes: those that a kernel may require; none where it does
-    not tell. svm: the bits of CL_DEVICE_SVM_CAPABILITIES.
+    not tell. svm: the bits of CL_DEVICE_SVM_CAPABILITIES. global_variables: the bytes that one at program scope may
+    have; 0 if there are none.
     """
 
     platform: int
@@ -72,6 +73,7 @@ class DriverDevice:
     units: int
     address_bits: int
     svm: int
+    global_variables: int
 
     @property
     def identity(self) -> str:
@@ -141,7 +143,7 @@ def _described(number: int, place: int, platform: Any, device: Any) -> DriverDev
         bool(_asked(device, "double_fp_config", 0)),
         "cl_khr_fp16" in extensions, device.max_work_group_size, device.local_mem_size, device.global_mem_size,
         device.max_mem_alloc_size, device.max_compute_units, device.address_bits,
-        int(_asked(device, "svm_capabilities", 0)))
+        int(_asked(device, "svm_capabilities", 0)), int(_asked(device, "max_global_variable_size", 0)))
 
 
 def _il_versions(device: Any) -> tuple[Version, ...]:

@@ -55,7 +55,8 @@ def _discovery(vendors: str, variables: tuple[tuple[str, str], ...]) -> Discover
     if not drivers:
         return Discovery(failure=f"no driver for OpenCL is installed: there is none in {vendors} ({VENDORS_VARIABLE} "
                                  "names another folder)")
-    kept, name = find_cache(), key("opencl devices", repr(drivers), repr(variables), _machine())
+    kept = find_cache()
+    name = key("opencl devices", *DriverDevice.__dataclass_fields__, repr(drivers), repr(variables), _machine())
     content = kept.get(name)
     if content is not None:
         return Discovery(pickle.loads(content))
