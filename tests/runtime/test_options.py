@@ -156,7 +156,8 @@ def test_fast_math_in_the_module(options: str, flags: int | None) -> None:
     def python(item: nd_item[1], y: ptr[float32], n: ptr[int32]):
         y[0] = sin(y[0]) / y[1] + float32(max(n[0], 2 * n[1]))
 
-    for built in (cm.build(source, options), cm.build(python, options)):
+    decorated_with = kernel(options=options)(python.function)
+    for built in (cm.build(source, options), cm.build(python, options), cm.build(decorated_with)):
         module = built.module
         assert not [found for found in module.validate() if found.severity == "error"]
         found = {row.words[0]: row.words[2] for row in module.of_opcode(Op.Decorate)

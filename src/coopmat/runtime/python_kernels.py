@@ -51,6 +51,11 @@ class PythonKernel(ABC):  # no Protocol: every launch asks whether it was given 
     def schedule(self) -> str | None:
         """What its own options say of -coopmat-schedule."""
 
+    @property
+    @abstractmethod
+    def fast_math(self) -> tuple[str, ...]:
+        """What its own options let arithmetic assume; see ``BuildOptions``."""
+
     @abstractmethod
     def key(self) -> str | None:
         """What its compilation depends on; None if it reads objects whose changes cannot be seen."""

@@ -135,7 +135,8 @@ class PythonSource:
 
             tree, warnings = self._translation
             options = parse_options(self.options)
-            module = lowering.to_spirv(tree, marks_overflow=options.marks_overflow, fast_math=options.fast_math)
+            module = lowering.to_spirv(tree, marks_overflow=options.marks_overflow,
+                                       fast_math=options.fast_math or self.kernel.fast_math)
             module = scheduled(module, options.schedule or self.kernel.schedule)
             found = Compilation(module, warnings, {}, self.device.can_load(module))
             if entry is not None:

@@ -141,6 +141,11 @@ class SyclKernel(PythonKernel):
         """See :class:`PythonKernel`."""
         return kernel_options(self.name, self.options).schedule
 
+    @property
+    def fast_math(self) -> tuple[str, ...]:
+        """See :class:`PythonKernel`."""
+        return kernel_options(self.name, self.options).fast_math
+
     @cached_property
     def form(self) -> CallForm:
         """The parameters that a launch gives arguments for: all but the nd_item."""

@@ -15,12 +15,13 @@ NDEBUG = "NDEBUG"
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
     """What a compilation is told. ``has_assertions``: ``assert`` is compiled. ``warnings``: the -W options in order.
-    ``schedule``: what -coopmat-schedule= says."""
+    ``schedule``: what -coopmat-schedule= says. ``fast_math``: what arithmetic may assume, see ``BuildOptions``."""
 
     has_assertions: bool = __debug__
     warnings: tuple[str, ...] = ()
     error_limit: int = ERROR_LIMIT
     schedule: str | None = None
+    fast_math: tuple[str, ...] = ()
 
     @property
     def levels(self) -> WarningLevels:
@@ -45,4 +46,4 @@ def kernel_options(name: str, *given: Options) -> KernelOptions:
                     "-ferror-limit=N, -fsanitize=, -coopmat-schedule= and those of mathematics (-cl-fast-relaxed-math, "
                     "…); the others are OpenCL C's")
     has_assertions = named[-1][1] is None if named else __debug__  # -UNDEBUG turns them on again
-    return KernelOptions(has_assertions, found.warnings, found.error_limit, found.schedule)
+    return KernelOptions(has_assertions, found.warnings, found.error_limit, found.schedule, found.fast_math)
