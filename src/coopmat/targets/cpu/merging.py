@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
+from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
@@ -159,7 +160,16 @@ class Merging:
         if variant.numerics != HARDWARE:
             raise NoMerge(f"products have the numerics '{variant.numerics}'")
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
-            raise NoMerge("it multiplies no matrices")
+            raise self._without_products()
+
+    def _without_products(self) -> NoMerge:
+        """Why a module without products of cooperative matrices is not merged."""
+        for row in self._given.of_opcode(Op.SubgroupMatrixMultiplyAccumulateINTEL):
+            place = place_of(self._given, row)
+            where = "" if place is None else f" ({place.file.name}:{place.line})"
+            return NoMerge("its work-items hold the operands of products, of Intel's sub-group functions, in numbers "
+                           f"of their own, of which nothing says where the matrices lie in memory{where}")
+        return NoMerge("it multiplies no matrices")
 
     def _shape(self, extents: tuple[int, int], own: tuple[int, int], packing: int, launch: Launch) -> tuple[int, int]:
         """Rows and columns of a block: what is asked for, or what takes the least time. ``packing``: see PACKING."""
