@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coopmat.machines.farms import WorkerState
     from coopmat.machines.worker import DeviceRecord
 
+MOST_MEMORY = 0.5  # of the machine's memory that one process may take before Dask ends it: launches may need much
 WIDEST = 1 << 16  # columns of text
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
@@ -68,8 +69,9 @@ def worker(
     async def serve() -> None:
         async with Client(scheduler, asynchronous=True, set_as_default=False) as client:
             await client.set_metadata([METADATA, machine], (__version__, pickle.dumps(record)))
+            most = max(MOST_MEMORY, 1 / count)
             nannies = await asyncio.gather(*(
-                Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}", resources=own,
+                Nanny(scheduler, nthreads=1, host=host, name=f"{machine}:{number}", resources=own, memory_limit=most,
                       preload=["coopmat.machines.service"]) for number, own in enumerate(resources)))
             offered = dict.fromkeys(name for own in resources for name in own)
             print(f"{count} processes offer {', '.join(offered)} to {address}", flush=True)
