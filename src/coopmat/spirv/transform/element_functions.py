@@ -16,7 +16,8 @@ from coopmat.spirv.grammar import CHAINS, FunctionControl, MemoryAccess, Op, Sto
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
-from coopmat.spirv.transform.enlarge.indices import Counter, Indices
+from coopmat.spirv.transform.enlarge.conditions import Counter
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.goal import Goal, Say, counted
 

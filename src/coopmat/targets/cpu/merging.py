@@ -20,8 +20,8 @@ from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.conditions import Placing, placings
 from coopmat.spirv.transform.enlarge.guards import without_guards
-from coopmat.spirv.transform.enlarge.indices import Placing, placings
 from coopmat.spirv.transform.enlarge.linear import Split, split
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed

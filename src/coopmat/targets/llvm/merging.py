@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Quotient
+from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Quotient
 from coopmat.spirv.transform.enlarge.merge import Merged, NoMerge
 from coopmat.support.cache import Cache
 from coopmat.targets.llvm import saved

@@ -13,8 +13,9 @@ from coopmat.spirv.edit.functions import FunctionEditor, replace_uses
 from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.enlarge.conditions import Condition, Placing, Quotient
 from coopmat.spirv.transform.enlarge.growth import scope_of
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Condition, Indices, Placing, Quotient
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 

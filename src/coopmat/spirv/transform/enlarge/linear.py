@@ -15,8 +15,9 @@ from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, inpu
 from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.enlarge.conditions import LEAST, Condition, Quotient
 from coopmat.spirv.transform.enlarge.growth import scope_of
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, LEAST, Condition, Indices, Quotient
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.facts import PURE
 from coopmat.spirv.transform.fold import fold

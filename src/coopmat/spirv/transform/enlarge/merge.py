@@ -23,9 +23,10 @@ from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_v
 from coopmat.spirv.grammar import BuiltIn, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
+from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Placing, Quotient
 from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
 from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
-from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Placing, Quotient
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
 from coopmat.spirv.transform.facts import Facts

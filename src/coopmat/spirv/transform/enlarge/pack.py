@@ -27,9 +27,10 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.conditions import Condition, Placing
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved
 from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Condition, Indices, Placing
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.fold import remove_unused
 from coopmat.spirv.transform.goal import Goal, Say, counted

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
-from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Quotient
+from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Quotient
+from coopmat.spirv.transform.enlarge.indices import Indices
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import Access
+from coopmat.spirv.transform.enlarge.conditions import Condition, Counter
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved, may_fail, moved
 from coopmat.spirv.transform.enlarge.growth import (
     AXES,
@@ -22,7 +23,6 @@ from coopmat.spirv.transform.enlarge.growth import (
     repeats,
     uses_position,
 )
-from coopmat.spirv.transform.enlarge.indices import Condition, Counter
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
 _BITS = 64

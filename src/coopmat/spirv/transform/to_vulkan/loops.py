@@ -10,7 +10,8 @@ from coopmat.spirv.grammar import Decoration, LoopControl, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import make
-from coopmat.spirv.transform.enlarge.indices import Counter, Indices
+from coopmat.spirv.transform.enlarge.conditions import Counter
+from coopmat.spirv.transform.enlarge.indices import Indices
 
 MOST_ROUNDS = 64
 MOST_INSTRUCTIONS = 4096
