@@ -131,7 +131,8 @@ class Jobs:
         left, right = (x.T if turned else x for x, turned in zip((a, b), form.by_columns, strict=True))
         peers: dict[str, Callable[[], object]] = torch_product(elements, left, right)
         if elements is FP32:
-            peers["numpy"] = lambda: left @ right
+            product = left @ right
+            peers["numpy"] = lambda: np.matmul(left, right, out=product)
         return Job(f"{elements.name} {size}³, {form.name}", run, peers, lambda: _error_of_product(c, left, right),
                    0.0 if elements is INT8 else 1e-5, form.floors[elements.name], 2.0 * size**3, _bytes(a, b, c))
 
@@ -312,7 +313,8 @@ def torch_product(elements: Elements, a: np.ndarray, b: np.ndarray) -> dict[str,
     bits = np.int16 if elements.dtype is ml_dtypes.bfloat16 else elements.dtype
     left, right = (torch.from_numpy(one.view(bits)).view(getattr(torch, elements.torch)) for one in (a, b))
     multiply = torch._int_mm if elements is INT8 else torch.mm
-    return {"torch": lambda: multiply(left, right)}
+    product = multiply(left, right)  # memory for others: what a new array takes is no part of a product
+    return {"torch": lambda: multiply(left, right, out=product)}
 
 
 def _bytes(*arrays: np.ndarray) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -16,6 +16,7 @@ from coopmat.targets.cpu.matrix.packing import shuffled
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit
 from coopmat.targets.cpu.matrix.sums import add_product, from_work, register_bytes, to_work
 from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.cpu.prefetch import READ
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number
 
@@ -125,6 +126,7 @@ def _regions(extent: int, size: int) -> list[Region]:
 
 
 REGISTERS = 8  # tiles
+AHEAD = 2  # steps along K for whose tiles of B is asked
 
 
 class TileBlocks(Blocks):
@@ -175,6 +177,7 @@ class TileBlocks(Blocks):
 
         def step(tile: str, sums: list[str]) -> list[str]:
             found = list(sums)
+            self._ask_for(b, tile)
             loaded_a: dict[int, str] = {}
             loaded_b: dict[int, str] = {}
 
@@ -204,6 +207,23 @@ class TileBlocks(Blocks):
                 *_shorts(down[row][1], 4 * across[column][1]),
                 ("ptr", self.place(self.d, m, down[row][0], n, across[column][0])), ("i64", self.d.pitch),
                 (TILE, total)])
+
+    def _ask_for(self, strips: Sequence[str], tile: str) -> None:
+        """Ask for tiles of B that come some steps later, at the end of strips for those of the next block: they come
+        from the second-level cache, while rows of A stay in the first-level one."""
+        writer = self.body.writer
+        writer.declarations["llvm.prefetch.p0"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+        later = writer.let(f"add i64 {tile}, {AHEAD}")
+        is_over = writer.let(f"icmp uge i64 {later}, {self.tiles}")
+        from_start = writer.let(f"sub i64 {later}, {self.tiles}")
+        there = writer.let(f"select i1 {is_over}, i64 {from_start}, i64 {later}")
+        beside = writer.let(f"mul i64 {self.b.strip}, {len(strips)}")
+        skipped = writer.let(f"select i1 {is_over}, i64 {beside}, i64 0")
+        for strip in strips:
+            first = self.body.address(writer.line(strip, there, self.b.tile), "i8", skipped)
+            for line in range(self.words):
+                place = self.body.address(first, "i8", line * LINE)
+                writer.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 {READ}, i32 3, i32 1)")
 
     def _load(self, rows: int, words: int, address: str, pitch: str) -> str:
         return self.body.writer.call(TILE, "llvm.x86.tileloadd64.internal", [
