@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.machines import farms
 from tests import fuzz
 from tests.kit.command_line import coopmat, failure
 from tests.kit.paths import ROOT
@@ -283,6 +284,21 @@ def test_workers_that_end_or_stop_cost_time_only(farm: cm.Farm, long_form: bool)
                 disturb(int(rng.choice(chosen)), signal.SIGSTOP if rng.random() < 0.5 else signal.SIGKILL)
         add(device, 1 << int(rng.integers(8, 16)), number)
     assert time.monotonic() - start < (1200 if long_form else 240)
+
+
+def test_a_scheduler_that_hangs_is_an_error(processes: Processes, farm: cm.Farm,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    device = farm.device("sim:generic")
+    with monkeypatch.context() as patched:
+        patched.setattr(farms, "PATIENCE", 2.0)
+        patched.setattr(farms, "FRESH", 0.0)
+        os.kill(processes.scheduler.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(cm.Error, match=r"the scheduler of .* does not answer: timed out"):
+                add(device, 64, 1)
+        finally:
+            os.kill(processes.scheduler.pid, signal.SIGCONT)
+    add(device, 64, 1)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pickle
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -76,7 +76,7 @@ class Farm:
     def workers(self) -> list[WorkerState]:
         """The workers that are there now, but for those with another version of coopmat. Error if all have one, and if
         nobody answers."""
-        info = self._asked(lambda: self.client.scheduler_info(n_workers=-1)["workers"])
+        info = self._asked("identity")["workers"]
         found, refused = [], {}
         for address, one in info.items():
             machine, metrics = worker.machine_of(str(one.get("name"))), one.get("metrics", {})
@@ -97,7 +97,7 @@ class Farm:
         """What a machine has told of itself; None if it has not: it is no worker of ours, or is about to. A text for
         one of another version."""
         if machine not in self._records:
-            told = self._asked(lambda: self.client.get_metadata([worker.METADATA, machine], default=None))
+            told = self._asked("get_metadata", keys=[worker.METADATA, machine], default=None)
             if told is None:
                 return None
             version, content = told
@@ -164,12 +164,13 @@ class Farm:
                 raise Error(f"the scheduler of {self.address} does not answer any more: start it again")
             time.sleep(_POLL)
 
-    def _asked(self, ask: Callable[[], Any]) -> Any:
+    def _asked(self, request: str, **parameters: Any) -> Any:
+        """The scheduler's answer. Error if it does not come."""
+        client = self.client
         try:
-            return ask()
-        except (OSError, TimeoutError, KeyError) as error:
-            why = "it does not come back" if isinstance(error, KeyError) else error  # a client that has given it up
-            raise Error(f"the scheduler of {self.address} does not answer: {why}") from None
+            return client.sync(getattr(client.scheduler, request), callback_timeout=PATIENCE, **parameters)
+        except (OSError, AttributeError, RuntimeError) as error:  # but for OSError, of a client that has given it up
+            raise Error(f"the scheduler of {self.address} does not answer: {error}") from None
 
 
 def farm(address: str, *, security: Any = None) -> Farm:
