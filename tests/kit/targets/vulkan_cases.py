@@ -307,6 +307,18 @@ def sub_groups_of_other_sizes() -> None:
     assert found == [7]
 
 
+def functions_of_work_groups() -> None:
+    driver_cases.functions_of_work_groups(_run)
+
+
+def generic_pointers() -> None:
+    driver_cases.generic_pointers(_run, tells=True)
+
+
+def values_across_barriers() -> None:
+    driver_cases.values_across_barriers(_run)
+
+
 def sub_groups_meet_other_numbers_of_barriers() -> None:
     driver_cases.sub_groups_meet_other_numbers_of_barriers(_run, 8)
 

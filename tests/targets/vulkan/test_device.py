@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+
 import pytest
 
+from tests.kit.oracles import vulkan
+from tests.kit.paths import ROOT
 from tests.kit.targets import on_vulkan
 from tests.kit.targets.vulkan_cases import DISCRETE
 
@@ -28,3 +33,29 @@ def test_case_with_memory_of_its_own(case: str) -> None:
     """As on a graphics card: arrays are copied there and back."""
     found = on_vulkan.outcomes(MODULE, *WITH_COPIES, validation=True, switch=DISCRETE)[case]
     assert not found, found
+
+
+ENDLESS = """
+import numpy as np, coopmat as cm
+device = cm.device("vulkan:0")
+source = "kernel void k(global volatile int *o) { o[0] = 2; while (o[1] == 0) o[2]++; }"
+queue, kernel = cm.Queue(device), cm.build(source, device=device).kernel("k")
+print("here", flush=True)
+queue.enqueue(kernel, 1, 1, np.zeros(4, np.int32)).wait()
+"""
+
+
+def test_an_endless_launch_is_interrupted() -> None:
+    """And the process ends without it."""
+    environment = {**vulkan.environment(), "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen([str(vulkan.python()), "-c", ENDLESS], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "here\n"
+            with pytest.raises(subprocess.TimeoutExpired):
+                child.wait(timeout=3)
+            child.send_signal(signal.SIGINT)
+            assert "KeyboardInterrupt" in child.communicate(timeout=60)[1]
+        finally:
+            child.kill()

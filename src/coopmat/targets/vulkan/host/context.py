@@ -30,6 +30,8 @@ from coopmat.targets.vulkan.host.query import FEATURE_EXTENSIONS, HOST_MEMORY, N
 RUNTIME_FEATURES = frozenset({*NEEDED, "subgroupSizeControl", "computeFullSubgroups",
                               "cooperativeMatrixFlexibleDimensions", "workgroupMemoryExplicitLayout"})
 """Features that are switched on for what is done here, beside those of shaders."""
+PATIENCE = 1.0
+"""Seconds that the interpreter's end waits for launches of which one was interrupted."""
 SLICE = 200_000_000  # ns after which a wait looks for signals of the system
 PORTABILITY = "VK_KHR_portability_subset"
 Record = Callable[[int], None]
@@ -97,6 +99,7 @@ class Context:
         self.facts, self.number, self.name = facts, number, f"vulkan:{number}"
         self._made_by = number, validates
         self.lost: str | None = None
+        self._is_interrupted = False
         self.lock = threading.RLock()
         self.instance = instance(validates, listing().drivers)
         above = self.instance.commands
@@ -246,21 +249,25 @@ class Context:
         wanted = make("SemaphoreWaitInfo", semaphoreCount=1, pSemaphores=array("u64", [self.timeline]),
                       pValues=array("u64", [ticket.number]))
         start = time.monotonic()
-        with self.noting(ticket.what):
-            while self.commands.WaitSemaphores(self.device, ctypes.byref(wanted), SLICE) == vk.TIMEOUT:
-                if timeout is not None and time.monotonic() - start > timeout:
-                    raise DeviceLost(f"{ticket.what} did not end within {timeout:g} s (VulkanOptions(timeout=…)), and "
-                                     "cannot be stopped")
+        try:
+            with self.noting(ticket.what):
+                while self.commands.WaitSemaphores(self.device, ctypes.byref(wanted), SLICE) == vk.TIMEOUT:
+                    if timeout is not None and time.monotonic() - start > timeout:
+                        raise DeviceLost(f"{ticket.what} did not end within {timeout:g} s (VulkanOptions(timeout=…)), "
+                                         "and cannot be stopped")
+        except KeyboardInterrupt:
+            self._is_interrupted = True
+            raise
         self.collect(ticket.number)
         self.check_messages()
 
-    def wait(self) -> None:
+    def wait(self, timeout: float | None = None) -> None:
         """Return when everything has been done."""
         self.use()
         with self.lock:
             last = self._pending[-1] if self._pending else None
         if last is not None:
-            last.wait()
+            last.wait(timeout)
 
     @contextlib.contextmanager
     def noting(self, what: str) -> Any:
@@ -280,9 +287,11 @@ class Context:
             raise Error(f"{self.name}: the validation layer says: " + "\n".join(dict.fromkeys(found)))
 
     def _finish(self) -> None:
-        """At the interpreter's end: drivers that still work then may crash."""
+        """At the interpreter's end: drivers that still work then may crash. Who has interrupted a launch does not wait
+        for it."""
         if self.lost is None and not is_forked():
             with contextlib.suppress(Error):
+                self.wait(PATIENCE if self._is_interrupted else None)
                 self.commands.DeviceWaitIdle(self.device)
 
 
