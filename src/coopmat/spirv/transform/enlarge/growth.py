@@ -161,7 +161,10 @@ def growth_of(matrices: Matrices) -> Growth:
                 raise NoMerge(f"axes {axes[one]} and {axis} lead along the same extent of a matrix")
             axes[one] = axis
     if not axes:
-        raise NoMerge("no matrix lies beside the one of a neighbouring work-group")
+        reason = "no matrix lies beside the one of a neighbouring work-group"
+        stored = next((access for access in matrices.accesses if not access.is_load), None)
+        raise NoMerge(reason) if stored is None else no_merge(matrices.editor, stored.row, f"{reason}, such as what is "
+                                                                                           "stored")
     steps: dict[int, int] = {}
     for (matrix, place), axis in axes.items():
         kind = matrices.kind(matrix)
