@@ -126,8 +126,8 @@ WRITTEN = {
         int column = (get_group_id(0) * 2 + sg / 2) * 16; {START} LOOP {STORE}""", groups=(N // 32, M // 32), items=64),
     "tile after tile": Written(f"""for (int id = get_group_id(0); id < M / 16 * (N / 16); id += get_num_groups(0)) {{
         int row = id / (N / 16) * 16, column = id % (N / 16) * 16; {START} LOOP {STORE} }}""",
-                               "not merged: no matrix lies beside the one of a neighbouring work-group, such as what is "
-                               "stored (<source>:14)", (5, 1)),
+                               "not merged: no matrix lies beside the one of a neighbouring work-group, such as what "
+                               "is stored (<source>:14)", (5, 1)),
     "counted down": Written(f"""{PLACE} {START} global const char *a = A + row * K, *b = B + column; int left = K / 32;
         while (left--) {{
             s = coop_matmul_add((ta)coop_mat_load(a, ROW, K), (tb)coop_mat_load(b, ROW, N), s, 15);
