@@ -189,9 +189,9 @@ def test_loading_takes_milliseconds(tmp_path: Path) -> None:
     times = []
     for _ in range(10):
         program = CpuProgram(module, cache=Cache(tmp_path))
-        start = time.perf_counter()
+        start = time.process_time()
         program.compile("look", program.variant(program.signatures["look"], (16, 1, 1)))
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 0.02, times
 
 
