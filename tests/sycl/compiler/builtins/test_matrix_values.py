@@ -98,6 +98,7 @@ def arithmetic(T: object, role: use) -> object:
     return compute
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("role", [use.a, use.b, use.accumulator], ids=str)
 @pytest.mark.parametrize("T", DTYPES, ids=str)
