@@ -50,6 +50,23 @@ def test_launches_in_other_processes() -> None:
     assert found == {seed: 64 * 63 // 2 + 64 * seed for seed in range(20)}
 
 
+def test_launches_of_a_kernel(tmp_path: Path) -> None:
+    source = "kernel void scale(global float *o, global const float *x, float n) { o[get_global_id(0)] = " \
+             "x[get_global_id(0)] * n; }"
+    kernel, x = cm.build(source).kernel("scale"), np.arange(64, dtype=np.float32)
+    launches = [{"device": name, "global_size": 64, "arguments": [np.zeros(64, np.float32), x, factor]}
+                for name in ("cpu", "sim:generic") for factor in (2.0, 3.0)]
+    for _ in range(2):
+        outcomes = list(cm.sweep(kernel, launches, record=tmp_path / "record", progress=False, processes=1))
+        assert len(outcomes) == len(launches)
+        for one in outcomes:
+            np.testing.assert_array_equal(one.value[0], x * one.configuration["arguments"][2])
+    assert all(one.is_recorded for one in outcomes)
+    assert not launches[0]["arguments"][0].any()
+    with pytest.raises(cm.Error, match=r"a dict with 'global_size' and 'arguments', .*found 3"):
+        list(cm.sweep(kernel, [3]))
+
+
 def test_a_configuration_that_ends_processes_is_given_up() -> None:
     outcomes = {one.configuration: one for one in cm.sweep(deadly, range(12), processes=2)}
     assert "in quarantine: it has ended 3 processes" in (outcomes[5].error or "")

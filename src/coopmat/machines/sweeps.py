@@ -10,8 +10,10 @@ from typing import Any
 
 from coopmat.diagnostics import Error, value_text
 from coopmat.machines.farms import MISSING, Farm, farm
+from coopmat.machines.kernel_runs import KernelRun, check_configuration
 from coopmat.machines.places import Died, Function, Local, Machine, OnFarm
 from coopmat.machines.record import Record, Row, key_of
+from coopmat.runtime import Kernel
 from coopmat.support.terminal import progress_bar
 
 DEATHS = 3
@@ -44,11 +46,14 @@ class _Job:
     deaths: int = 0
 
 
-def sweep(function: Function, configurations: Iterable[Any], *, on: str | Farm = LOCAL,
+def sweep(function: Function | Kernel, configurations: Iterable[Any], *, on: str | Farm = LOCAL,
           record: Path | str | None = None, progress: bool = True, processes: int | None = None) -> Iterator[Outcome]:
     """Call ``function`` with each configuration, in other processes; the outcomes as they come.
 
-    function: takes a configuration and gives a value; both must survive pickling (functions of a script do, too).
+    function: takes a configuration and gives a value; both must survive pickling (functions of a script do, too). Or a
+        kernel of a built program, whose configurations are launches: dicts of ``global_size`` and ``arguments``, and
+        perhaps ``local_size`` and ``device``, a name; the value is the list of the arguments after the launch, in
+        copies.
     on: ``"local"`` for processes of this machine, or a farm: a Farm, or ``"dask://host:port"``.
     record: a file (sqlite) of what has been found, which is written as outcomes come: a sweep that is started again
         with it has those at once, but for errors, which are tried again. It is for one version of the function.
@@ -58,7 +63,14 @@ def sweep(function: Function, configurations: Iterable[Any], *, on: str | Farm =
     An error of the function is an outcome. So is a configuration that has ended three processes; all others of its
     batch run again. Raises Error if the function or a configuration cannot be sent, and if the farm is gone.
     """
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', value_text(function))}"
+    configurations = list(configurations)
+    if isinstance(function, Kernel):
+        for one in configurations:
+            check_configuration(one)
+        function = KernelRun.of(function)
+        name = function.name
+    else:
+        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', value_text(function))}"
     jobs = [_Job(key_of(name, one), one) for one in configurations]
     _check_sent(function)
     machine = _machine(on, processes)
