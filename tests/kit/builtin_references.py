@@ -84,6 +84,8 @@ ULPS = 16
 
 NATIVE_ULPS = 64
 """That of ``native_`` functions, for which OpenCL C has no bound."""
+HALF_ULPS = 8192
+"""That of ``half_`` functions (OpenCL C 7.4)."""
 
 
 def assert_close(name: str, found: np.ndarray, expected: np.ndarray, ulps: float = ULPS) -> None:

@@ -57,7 +57,7 @@ def _on_the_driver() -> Any:
 def integers() -> None:
     with _on_the_driver():
         for kind, width in (("char", 1), ("ushort", 1), ("int", 1), ("ulong", 1), ("uint", 3)):
-            tables.test_integers(kind, width)
+            tables.test_integers(kind, width, long_form=True)
         tables.test_upsample()
 
 

@@ -112,13 +112,17 @@ class Merging:
                 raise reason from None
         return max(found, key=lambda form: math.prod(form.factors))
 
-    def split(self, kernel: str, variant: Variant, launch: Launch) -> Split | None:
-        """A kernel of a row of work-groups as one of a grid of them; None if it is no such kernel, or nothing is to be
-        merged."""
-        if launch.group_counts[1:] != (1, 1) or launch.local_size[1:] != (1, 1):
-            return None
+    def may_split(self, variant: Variant, launch: Launch) -> bool:
+        """Whether a launch is a row of work-groups that might be merged if it was a grid."""
         try:
             self.check(variant, launch)
+        except NoMerge:
+            return False
+        return launch.group_counts[1:] == (1, 1) and launch.local_size[1:] == (1, 1)
+
+    def split(self, kernel: str, variant: Variant, launch: Launch) -> Split | None:
+        """A kernel of a row of work-groups as one of a grid of them; None if it is no such kernel."""
+        try:
             return split(self.module, kernel, launch.local_size, variant.sub_group_size)
         except NoMerge:
             return None

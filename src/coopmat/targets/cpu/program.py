@@ -251,7 +251,9 @@ class CpuProgram:
         """A kernel of a row as one of a grid; the cache knows which have no such form."""
         launch = self._launch_of(geometry)
         key = self._key(name, variant, f"no grid, {launch}")
-        if any(geometry.global_offset) or self.cache.get(key) is not None:
+        if any(geometry.global_offset) or not self.merging.may_split(variant, launch):
+            return None
+        if self.cache.get(key) is not None:
             return None
         found = self.merging.split(name, variant, launch)
         if found is None:

@@ -34,7 +34,7 @@ from coopmat.sycl import (
     use,
 )
 from coopmat.sycl.math_functions import FUNCTIONS
-from tests.kit.builtin_references import NATIVE_FUNCTIONS, NATIVE_ULPS, ULPS, assert_close
+from tests.kit.builtin_references import HALF_ULPS, NATIVE_FUNCTIONS, NATIVE_ULPS, assert_close
 from tests.kit.sycl.launches import DEVICES, launch, validate
 from tests.kit.sycl.mathematics import FLOATING_NAMES, REFERENCES, SMALL, TYPES, assert_near, table_kernel
 from tests.kit.sycl.refused import Case, check, read_cases
@@ -80,7 +80,7 @@ def test_native_and_half_precision(namespace) -> None:
         function = getattr(namespace, name)
         launch(table_kernel([function], columns, out), 64, 16)
         used = [column.astype(np.float64) for column in columns][:len(function.signature.parameters)]
-        assert_close(name, out[0], reference(*used), NATIVE_ULPS if namespace is native else ULPS)
+        assert_close(name, out[0], reference(*used), NATIVE_ULPS if namespace is native else HALF_ULPS)
 
 
 def test_functions_with_an_exponent() -> None:
