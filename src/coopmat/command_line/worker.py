@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coopmat.diagnostics import Error
+from coopmat.support.allocator import KEPT, MAPPED
 from coopmat.support.terminal import console, table
 from coopmat.support.version import __version__
 from coopmat.targets.cpu.options import available_cores
@@ -25,16 +26,17 @@ if TYPE_CHECKING:
 
 MOST_MEMORY = 0.5  # of the machine's memory that one process may take before Dask ends it: launches may need much
 WIDEST = 1 << 16  # columns of text
+MEMORY = {"MALLOC_ARENA_MAX": 1, "MALLOC_TRIM_THRESHOLD_": KEPT, "MALLOC_MMAP_THRESHOLD_": MAPPED}
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def settings(processes: int) -> dict[str, Any]:
     """Dask's settings for processes that share this machine: its libraries for matrices have no more threads than there
-    are cores, nobody looks at its stacks every 10 ms, and the C library does not give memory back at every turn, which
-    would cost the simulator time."""
+    are cores, nobody looks at its stacks every 10 ms, and the C library keeps memory, for all threads, which it would
+    give back at every turn: that costs the simulator time."""
     threads = max(1, available_cores() // processes)
     return {"distributed.worker.profile.enabled": False,
-            "distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, threads)}
+            "distributed.nanny.pre-spawn-environ": {**dict.fromkeys(THREADS, threads), **MEMORY}}
 
 
 def worker(

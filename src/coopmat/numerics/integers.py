@@ -16,6 +16,8 @@ from coopmat.numerics.operands import Operands
 _FLOAT32_EXACT = 1 << 24
 _FLOAT64_EXACT = 1 << 53
 _INT64_LIMIT = 1 << 63
+_NARROW = frozenset({"sint32", "uint32"})
+"""Formats whose sums modulo 2**32 are what numpy's integers of 32 bits make."""
 
 
 def multiply_accumulate_integers(operands: Operands, saturating: bool = False) -> NDArray[Any]:
@@ -26,6 +28,9 @@ def multiply_accumulate_integers(operands: Operands, saturating: bool = False) -
     SaturatingAccumulation wherever that is defined, that is unless A*B alone overflows D.
     """
     bound = _product_bound(operands)
+    if bound < _FLOAT32_EXACT and not saturating and {operands.c_format.name, operands.d_format.name} <= _NARROW:
+        total = _float_product(operands, np.float32).astype(np.int32) + operands.c.view(np.int32)
+        return total.view(operands.d_format.dtype)
     if saturating and bound + _magnitude_by_data(operands.c) >= _INT64_LIMIT:
         return _clamped_sum_of_any_size(operands)
     total = _product_modulo_2_64(operands, bound) + _as_int64(operands.c)
@@ -51,10 +56,12 @@ def _magnitude_by_data(array: NDArray[Any]) -> int:
 def _product_modulo_2_64(operands: Operands, bound: int) -> NDArray[np.int64]:
     """A*B as int64, modulo 2**64: through BLAS if no partial sum can be inexact in floating point."""
     if bound < _FLOAT64_EXACT:
-        dtype = np.float32 if bound < _FLOAT32_EXACT else np.float64
-        product = np.matmul(operands.a.astype(dtype), operands.b.astype(dtype))
-        return product.astype(np.int64)
+        return _float_product(operands, np.float32 if bound < _FLOAT32_EXACT else np.float64).astype(np.int64)
     return np.matmul(_as_int64(operands.a), _as_int64(operands.b))
+
+
+def _float_product(operands: Operands, dtype: type) -> NDArray[Any]:
+    return np.matmul(operands.a.astype(dtype), operands.b.astype(dtype))
 
 
 def _as_int64(array: NDArray[Any]) -> NDArray[np.int64]:

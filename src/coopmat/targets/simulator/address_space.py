@@ -21,6 +21,7 @@ import numpy as np
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError
 from coopmat.spirv.analysis.types import ArrayType, MatrixType, StructType, Type, round_up
+from coopmat.support.allocator import zeros
 from coopmat.targets.base import out_of_bounds as say
 from coopmat.targets.simulator.state import Frame, Mask, Site
 from coopmat.targets.simulator.values import Array, Value, from_slices, members_of, slices_of
@@ -128,11 +129,11 @@ class AddressSpace:
         if row.extent is not Extent.LAUNCH:
             owners = self._groups if row.extent is Extent.GROUP else self._lanes
             instances = owners * row.stride
-            memory = np.zeros((int(owners[-1, -1]) + 1) * row.stride, np.uint8)
+            memory = zeros((int(owners[-1, -1]) + 1) * row.stride, np.uint8)
             if row.initial is not None:
                 memory.reshape(-1, max(row.stride, 1))[:, : len(row.initial)] = row.initial
         elif memory is None:
-            memory = np.zeros(row.nbytes, np.uint8) if row.initial is None else row.initial
+            memory = zeros(row.nbytes, np.uint8) if row.initial is None else row.initial
         assert memory is not None
         self._buffers.append(Buffer(row, memory, instances))
         for watch in self._watches:

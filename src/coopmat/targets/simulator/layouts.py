@@ -10,6 +10,7 @@ import numpy as np
 
 from coopmat.diagnostics import LayoutWarning
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.support.allocator import zeros
 from coopmat.targets.base.output import warn
 from coopmat.targets.simulator.address_space import Buffer, Part
 from coopmat.targets.simulator.state import Frame, Site
@@ -53,7 +54,7 @@ class LayoutWatch:
 
     def matrix_stored(self, buffer: Buffer, places: Array, size: int, layout: int, site: Site) -> None:
         """Matrices are stored, whose elements of ``size`` bytes lie at the bytes ``places``."""
-        stored = self._stored.setdefault(id(buffer), np.zeros(len(buffer.memory), np.uint8))
+        stored = self._stored.setdefault(id(buffer), zeros(len(buffer.memory), np.uint8))
         stored[places if size == 1 else (places[:, None] + np.arange(size)).reshape(-1)] = layout + 1
         self._sites[layout] = site
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from coopmat.support.allocator import zeros
 from coopmat.targets.simulator.values import Array
 
 LARGEST_GRANULE = 8  # bytes
@@ -16,8 +17,8 @@ class Last:
     """An agent and a time for each granule; time 0 stands for never."""
 
     def __init__(self, count: int, dtype: np.dtype[np.signedinteger]) -> None:
-        self.agent: Array = np.zeros(count, dtype)
-        self.time: Array = np.zeros(count, np.int32)
+        self.agent: Array = zeros(count, dtype)
+        self.time: Array = zeros(count, np.int32)
 
     def set(self, index: Array, agent: Array, time: int) -> None:
         """Note agents; of those that share a granule the last one stays."""
