@@ -297,8 +297,10 @@ def _number_binder(position: Position) -> Binder:
         size, mask = type_.size, (1 << type_.bits) - 1
 
         def bind_integer(argument: Any) -> bytes:
-            if type(argument) is int and low <= argument <= high:
-                return (argument & mask).to_bytes(size, "little")
+            if type(argument) is int or isinstance(argument, np.integer):
+                number = int(argument)
+                if low <= number <= high:
+                    return (number & mask).to_bytes(size, "little")
             return _scalar(position, argument).tobytes()
 
         return bind_integer

@@ -23,6 +23,7 @@ from coopmat.sycl import (
 from coopmat.targets.cpu.features import LEVELS, cpu_features
 from coopmat.targets.cpu.features import VARIABLE as FEATURES
 from coopmat.targets.cpu.host.launch import MergedPlan
+from coopmat.targets.cpu.host.threads import ThreadPool
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
 from tests.kit.fuzz.products import SOURCE, TYPES, drawn
@@ -333,6 +334,32 @@ def test_strips_are_those_of_the_launch() -> None:
     square = np.ascontiguousarray(a[:, :N])
     queue.enqueue(kernel, (N, N // 16), (16, 1), square, square, out, bias, np.int32(N), np.int32(N)).wait()
     np.testing.assert_array_equal(out, square.astype(np.int32) @ square.astype(np.int32))
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_who_takes_part(loops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's main thread, which Ctrl-C goes to, does where a launch before with the same numbers was short; not where
+    elements may decide how often a loop runs."""
+    source = PRELUDE
+    changed = {"SCOPE_SCOPE": "SCOPE_SUBGROUP"}
+    if loops:
+        halved = "int halved(uint row, uint column, int x) { while (x > 9) x /= 2; return x; }"
+        source = source.replace("__attribute__((reqd", f"{halved}\n__attribute__((reqd", 1)
+        changed["STORE"] = f"s = coop_mat_apply(s, halved); {USUAL['STORE']}"
+    for name, text in (USUAL | changed).items():
+        source = source.replace(name, text, 1)
+    found: list[bool] = []
+    run = ThreadPool.run
+    monkeypatch.setattr(ThreadPool, "run", lambda self, share, threads, stop, *, ends: (
+        found.append(ends) or run(self, share, threads, stop, ends=ends)))
+    device = cm.device("cpu", options=cm.CpuOptions(threads=2))
+    program, queue = cm.build(source, device=device), cm.Queue(device)
+    a, b = np.ones((N, K), np.int8), np.ones((K, N), np.int8)
+    out, bias = np.zeros((N, N), np.int32), np.zeros(N, np.int32)
+    for depth in (K, K, K, 64, 64):
+        queue.enqueue(program.kernel("k"), (N, N // 16), (16, 1), a, b, out, bias, N, depth).wait()
+    assert "neighbouring work-groups are one" in "\n".join(device.explanation(program.load(device)))
+    assert found == [False, not loops, not loops, False, not loops]
 
 
 def test_blocks_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:

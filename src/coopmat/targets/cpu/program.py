@@ -230,7 +230,8 @@ class CpuProgram:
                          fast=merged.row_axis)
         sizes = replace(geometry, global_size=_times(merged.group_counts(counts), merged.local_size),
                         local_size=merged.local_size)
-        return MergedPlan(MergedLaunch(merged, counts), signature, lambda: program._plan(name, larger, sizes),
+        return MergedPlan(MergedLaunch(merged, counts), signature,
+                          lambda: program._plan(name, larger, sizes, repeats=merged.repeats),
                           lambda: self._plan(name, variant, geometry)), form
 
     def _in_a_row(self, name: str, variant: Variant, geometry: Geometry, reason: str) -> Plan | GridPlan:
@@ -260,15 +261,15 @@ class CpuProgram:
             self.cache.put(key, b"none")
         return found
 
-    def _plan(self, name: str, variant: Variant, geometry: Geometry) -> Plan:
-        """The plan of a variant."""
+    def _plan(self, name: str, variant: Variant, geometry: Geometry, *, repeats: bool = False) -> Plan:
+        """The plan of a variant. ``repeats``: see :class:`Plan`."""
         kernel, signature = self.compile(name, variant), self.signatures[name]
         addresses = {slot.offset: self.globals.address(identifier) for identifier, slot in kernel.code.globals.items()}
         checks = Checks(signature, kernel.code.sites, self.globals) if kernel.code.sites else None
         if variant.pauses:
             return RacePlan(kernel, signature, geometry, addresses, self.options, checks, self.globals)
         return Plan(kernel, signature, geometry, self.threads, addresses, self.options.printf_limit, checks,
-                    in_lines=variant.fast is not None)
+                    in_lines=variant.fast is not None, repeats=repeats)
 
     def _launch_of(self, geometry: Geometry) -> Launch:
         """What the merged form of a kernel depends on."""

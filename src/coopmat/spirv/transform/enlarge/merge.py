@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from coopmat.spirv.analysis.control_flow import successors_of
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_variable
@@ -63,6 +64,14 @@ class Merged:
     quotients: Mapping[int, Quotient]
     apart: tuple[tuple[int, int], ...]
     row_axis: int
+
+    @property
+    def repeats(self) -> bool:
+        """Whether loops run as often in all launches with the same numbers: its own do, as it loads only matrices;
+        those in functions of elements may ask for these."""
+        own = {entry.function_id for entry in self.module.entry_points}
+        return not any(target <= number for function in self.module.functions if function.id not in own
+                       for number, found in enumerate(successors_of(function.blocks)) for target in found)
 
     def group_counts(self, before: Sequence[int]) -> tuple[int, int, int]:
         """The work-groups of a launch that had so many."""

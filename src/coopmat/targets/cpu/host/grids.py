@@ -7,7 +7,7 @@ from typing import Any
 
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.transform.enlarge.linear import Split
-from coopmat.targets.cpu.host.launch import MergedPlan, Plan, numbers_of
+from coopmat.targets.cpu.host.launch import MergedPlan, Numbers, Plan
 from coopmat.targets.cpu.merging import MergedForm
 
 Counts = tuple[int, int, int]
@@ -22,7 +22,7 @@ class GridPlan:
 
     def __init__(self, split: Split, count: int, signature: KernelSignature, made: Callable[[Counts], Made],
                  usual: Callable[[], Plan], reason: str) -> None:
-        self._split, self._count, self._parameters = split, count, signature.parameters
+        self._split, self._count, self._numbers = split, count, Numbers(signature.parameters)
         self._make, self._make_usual, self._reason = made, usual, reason
         self._made: dict[Counts, Made] = {}
         self._usual: Plan | None = None
@@ -31,7 +31,7 @@ class GridPlan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
-        counts = self._split.counts(numbers_of(self._parameters, arguments), self._count)
+        counts = self._split.counts(self._numbers.of(arguments), self._count)
         made = None if counts is None else self._of_grid(counts)
         if made is None or not isinstance(made[0], MergedPlan):
             self._usual = self._usual or self._make_usual()

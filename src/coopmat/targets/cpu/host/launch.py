@@ -38,6 +38,7 @@ MOST_TAKEN = 64  # work-groups at once
 CHUNKS_IN_LINE, LEAST_IN_LINE = 4, 4  # portions, and work-groups of one, where neighbours share what a thread keeps
 MOST_IN_MAIN = 4096  # work-groups of a kernel without loops that Python's main thread runs itself
 WORTH_WAKING = 20_000  # nanoseconds of work; for less, one thread is done before another has begun
+SHORT = 100_000_000  # nanoseconds that Ctrl-C may wait for a launch
 WORD_BYTES = 8
 WORDS_BYTES = -(-Field.COUNT * WORD_BYTES // ALIGNMENT) * ALIGNMENT
 
@@ -79,13 +80,14 @@ def _taken_at_once(groups: int, threads: int, *, in_lines: bool) -> int:
 
 
 class LaunchFrame:
-    """Memory for the words and the arguments of a launch."""
+    """Memory for the words and the arguments of a launch. values: the arguments that are no pointers."""
 
     def __init__(self, size: int) -> None:
         memory = aligned(size)
         self.words = memory[:Field.COUNT * WORD_BYTES].view(np.int64)
         self.view = memory.data
         self.address = memory.ctypes.data
+        self.values: list[bytes] = []
 
 
 Execute = Callable[[LaunchFrame, int, Callable[[], None], object], None]
@@ -97,10 +99,11 @@ class Plan:
 
     def __init__(self, kernel: CompiledKernel, signature: KernelSignature, geometry: Geometry,
                  threads: int, addresses: Mapping[int, int], printf_limit: int, checks: Checks | None, *,
-                 in_lines: bool = False) -> None:
+                 in_lines: bool = False, repeats: bool = False) -> None:
         """``addresses``: those of the module's variables, by their offsets among the arguments. ``printf_limit``: the
         characters that a launch may print. ``checks``: of its accesses, if they are checked. ``in_lines``: whether
-        work-groups that follow each other share what a thread keeps."""
+        work-groups that follow each other share what a thread keeps. ``repeats``: whether loops run as often as in a
+        launch with the same numbers before."""
         code = kernel.code
         words = _words_of(geometry)
         self.sub_group_size = geometry.sub_group_size
@@ -133,6 +136,8 @@ class Plan:
         self.parameters = signature.parameters
         self.values = [slot for slot in slots if not slot[-1].is_pointer]
         self._expected = WORTH_WAKING  # nanoseconds of work, as the last launch had it
+        self._repeats = repeats
+        self._numbers: list[bytes] | None = None  # of the last launch
         self._frames: list[LaunchFrame] = []  # that no launch uses
 
     def launch(self, arguments: Sequence[Any]) -> None:
@@ -143,7 +148,9 @@ class Plan:
         """Let threads take work-groups until there are none left."""
         threads = self.threads if self._expected >= WORTH_WAKING else 1
         share = Share(self.kernel, frame.address, frame.address + WORDS_BYTES, scratch_bytes, used)
-        self._expected = POOL.run(share, threads, stop, ends=self.ends)
+        is_short = self._repeats and frame.values == self._numbers and self._expected < SHORT * threads
+        self._expected = POOL.run(share, threads, stop, ends=self.ends or is_short)
+        self._numbers = frame.values
 
     def _run(self, arguments: Sequence[Any], execute: Execute, *, shows: bool = True) -> None:
         """Run the kernel once. ``shows``: what it prints."""
@@ -186,8 +193,8 @@ class Plan:
         for place, offset in self.pointers:
             array = arguments[place]
             _WORD.pack_into(view, offset, 0 if array is None else address_of(array))
-        for place, offset, size, parameter in self.values:
-            content = as_bytes(parameter, arguments[place])[:size]
+        frame.values = [as_bytes(parameter, arguments[place])[:size] for place, _, size, parameter in self.values]
+        for (_, offset, _, _), content in zip(self.values, frame.values, strict=True):
             view[offset:offset + len(content)] = content
         _WORD.pack_into(view, Field.LOCAL_BYTES * WORD_BYTES, local_bytes)
         return local_bytes
@@ -207,6 +214,7 @@ class MergedPlan:
         """``larger``: makes the plan with merged work-groups; ``usual``: the one without."""
         self._merged = merged
         self._parameters = signature.parameters
+        self._numbers = Numbers(signature.parameters)
         self._make: dict[bool, Callable[[], Plan]] = {True: larger, False: usual}
         self._plans: dict[bool, Plan] = {}
         self.used: Plan | None = None
@@ -216,7 +224,7 @@ class MergedPlan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
-        numbers = numbers_of(self._parameters, arguments)
+        numbers = self._numbers.of(arguments)
         self.reason = self._merged.refusal(numbers) or self._shared(arguments)
         is_merged = not self.reason and self._make_larger()
         if is_merged not in self._plans:
@@ -243,11 +251,17 @@ class MergedPlan:
         return not self._refused
 
 
-def numbers_of(parameters: Sequence[Parameter], arguments: Sequence[Any]) -> tuple[int, ...]:
-    """The arguments that are integers, as such."""
-    return tuple(int.from_bytes(as_bytes(parameter, argument)[:parameter.type.size], "little", signed=True)
-                 if not parameter.is_pointer and parameter.type.kind == "int" else 0
-                 for parameter, argument in zip(parameters, arguments, strict=True))
+class Numbers:
+    """The arguments of a kernel that are integers, as such, and 0 for all others."""
+
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        self._parameters = [one if not one.is_pointer and one.type.kind == "int" else None for one in parameters]
+
+    def of(self, arguments: Sequence[Any]) -> tuple[int, ...]:
+        """Those of a launch."""
+        return tuple([0 if parameter is None else int.from_bytes(
+            as_bytes(parameter, argument)[:parameter.type.size], "little", signed=True)
+            for parameter, argument in zip(self._parameters, arguments, strict=True)])
 
 
 def address_of(array: Any) -> int:
@@ -264,7 +278,7 @@ _launches = itertools.count(1)
 
 def _overlap(arguments: Sequence[Any], chosen: Sequence[int]) -> bool:
     """Whether one of the chosen arrays shares memory with another argument."""
-    spans = [None if not isinstance(one, np.ndarray) else (one.ctypes.data, one.ctypes.data + one.nbytes)
+    spans = [(start := address_of(one), start + one.nbytes) if isinstance(one, np.ndarray) else None
              for one in arguments]
     for place in chosen:
         own = spans[place]

@@ -2,7 +2,8 @@
 
 A thread has a desk, and a launch a job; both are words in memory. Who gives work puts the job on the desks and wakes
 the first two sleepers; each who begins wakes the next two. A thread that has nothing to do looks at its desk for a
-while before it sleeps. Work that nobody has begun is taken back when the rest is done. (Linux: sleeping is its futex.)
+while before it sleeps; one that wakes who waits for a job's end sleeps at once, and leaves its core to that. Work that
+nobody has begun is taken back when the rest is done. (Linux: sleeping is its futex.)
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 WORD_BYTES = 8
-PATIENCE = 1000  # looks, tens of microseconds, before a thread sleeps
+PATIENCE = 5000  # looks, a few hundred microseconds, before a thread sleeps: longer than between launches in a row
 SLICE = 50_000_000  # nanoseconds that it sleeps at once while it waits for a job's end: Python has Ctrl-C to see
 
 
@@ -141,7 +142,7 @@ work:
   br i1 %is.awaited, label %tell, label %idle
 tell:
   call void @futex(ptr %job, i64 129, i64 1, ptr null)
-  br label %idle
+  br label %doze
 }}
 
 ; Give a job to its desks, the last one first: who begins knows who of the next two sleeps. Take part, if there is
@@ -232,13 +233,19 @@ done:
   ret void
 }}
 
-; Wait until at most so many have not ended a job, or some time is over.
-define void @await(ptr %job, i32 %most) nounwind {{
+; Wait until at most so many have not ended a job, or some time is over. Who does not look first sleeps at once, and
+; leaves its core to others.
+define void @await(ptr %job, i32 %most, i32 %looks) nounwind {{
 entry:
   %time = alloca [2 x i64]
   store i64 0, ptr %time
 {_store("i64", str(SLICE), "%time", 1, "nanoseconds")}
+  %is.blind = icmp eq i32 %looks, 0
+  br i1 %is.blind, label %rest, label %look
+look:
   call void @look_at(ptr %job, i32 %most)
+  br label %rest
+rest:
   %waits.at = getelementptr i64, ptr %job, i64 {Job.WAITS}
   store atomic i32 1, ptr %waits.at seq_cst, align 8
   %pending = load atomic i32, ptr %job seq_cst, align 64
@@ -247,6 +254,7 @@ entry:
 sleep:
   %value = zext i32 %pending to i64
   call void @futex(ptr %job, i64 128, i64 %value, ptr %time)
+  store atomic i32 0, ptr %waits.at seq_cst, align 8
   br label %done
 done:
   ret void

@@ -23,6 +23,7 @@ from coopmat.support.forks import after_fork
 from coopmat.support.native import NativeCode
 from coopmat.targets.cpu.host.frame import KEPT_BYTES, PANEL_BYTES, REUSE_BYTES, TAG_BYTES, TILES
 from coopmat.targets.cpu.host.teams import WORD_BYTES, Desk, Job
+from coopmat.targets.cpu.options import available_cores
 
 ALIGNMENT = 64
 _PATIENCE = 1.0  # seconds that an interrupted launch waits for its threads
@@ -60,7 +61,7 @@ class TeamCode:
         word, narrow = ctypes.c_void_p, ctypes.c_int32
         self.serve, self.together, self.take_back = (
             native.function(name, word) for name in ("serve", "together", "take_back"))
-        self.wait = native.function("await", word, narrow)
+        self.wait = native.function("await", word, narrow, narrow)
         self.run_address = native.address("run")
 
 
@@ -140,7 +141,7 @@ class Team:
         try:
             code.together(address)
             if not takes_part:
-                self._wait(code, helpers - 1)
+                self._wait(code, helpers - 1, looks=helpers < available_cores())
                 code.take_back(address)
             self._wait(code, 0)
         except BaseException:  # Ctrl-C
@@ -156,10 +157,11 @@ class Team:
         """The threads that have not ended their work."""
         return int(self._job[Job.PENDING]) if self._job.size else 0
 
-    def _wait(self, code: TeamCode, most: int, end: float = float("inf")) -> None:
-        """Wait until at most so many are pending, or until a time."""
+    def _wait(self, code: TeamCode, most: int, end: float = float("inf"), *, looks: bool = True) -> None:
+        """Wait until at most so many are pending, or until a time. ``looks``: whether there is a core for a thread that
+        looks for a while before it sleeps."""
         while self.pending > most and time.monotonic() < end:
-            code.wait(self._job.ctypes.data, most)
+            code.wait(self._job.ctypes.data, most, looks)
 
     def alone(self, share: Share) -> int:
         """Do all of the work in this thread; how many nanoseconds it took."""
