@@ -45,7 +45,7 @@ def _replace_one(editor: FunctionEditor, body: Body) -> bool:
         return False
     facts, indices = Facts(editor), Indices(editor, body, None)
     for counter in indices.counters.values():
-        loop = _Loop(editor, facts, body, counter, indices.blocks_of_loop(counter.header))
+        loop = _Loop(editor, facts, body, counter, indices.loops.blocks(counter.header))
         if loop.is_function():
             loop.replace()
             return True

@@ -42,13 +42,13 @@ def _unroll_one(editor: FunctionEditor, body: Body) -> bool:
         return False
     indices = Indices(editor, body, None)
     for counter in indices.counters.values():
-        loop = indices.blocks_of_loop(counter.header)
+        loop = indices.loops.blocks(counter.header)
         rounds = _rounds(counter)
         if rounds is None or not _is_simple(editor, loop, counter.header):
             continue
         if sum(len(block.instructions) for block in loop) * rounds > MOST_INSTRUCTIONS:
             continue
-        _, (after,) = indices.parents(counter.header)
+        _, (after,) = indices.loops.parents(counter.header)
         _Unrolling(editor, body, loop, counter, rounds, after).done()
         return True
     return False

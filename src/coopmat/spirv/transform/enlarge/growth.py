@@ -231,7 +231,7 @@ class _K:
 
     def __init__(self, matrices: Matrices, header: int) -> None:
         self.matrices, self.header = matrices, header
-        self.body = matrices.indices.blocks_of_loop(header)
+        self.body = matrices.indices.loops.blocks(header)
 
     def dimension(self) -> Dimension | None:
         """The class of its products' K; None if there is anything else."""

@@ -6,16 +6,17 @@ noted: conditions that a launch fulfils or not.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
-from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph, targets
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial
+from coopmat.spirv.edit.functions import Body, FunctionEditor, targets
 from coopmat.spirv.grammar import OPENCL_STD, BuiltIn, Decoration, Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.conditions import LEAST, Condition, Counter, Placing, Quotient
+from coopmat.spirv.transform.enlarge.loops import Loops
+from coopmat.spirv.transform.enlarge.positions import Positions
 
 ADDRESS_BITS = 64
 CHAINS_OF_ELEMENTS = (Op.PtrAccessChain, Op.InBoundsPtrAccessChain)
@@ -29,31 +30,20 @@ class Indices:
 
     local_size: the work-items of a work-group; None if that is not known: then positions are values of their own, and
     nothing is taken that would have to hold in a launch, except that numbers with a sign do not overflow.
-    sub_group_size: those of a sub-group. Each sub-group counts as a group of its own, unless the matrices are those of
-    work-groups (``scope``): ``groups`` are those of a work-group along each axis, ``size`` the work-items of one.
-    placing: how sub-groups in one row are taken otherwise.
+    sub_group_size, scope, placing: see :class:`Positions`.
     """
 
     def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int] | None, sub_group_size: int = 1,
                  scope: Scope = Scope.Subgroup, placing: Placing | None = None) -> None:
         self.editor, self.body = editor, body
         self.is_strict = local_size is None
+        self.loops = Loops(body)
         x, y, z = local_size or (1, 1, 1)
-        self.scope = scope
-        is_split = scope == Scope.Subgroup and x % sub_group_size == 0
-        self.local_size, self.sub_group_size = (x, y, z), sub_group_size
-        self.groups = (x // sub_group_size, y, z) if is_split else (1, 1, 1)
-        self.size = (sub_group_size, 1, 1) if is_split else self.local_size
-        self.placing = placing if is_split else None
-        if self.placing is not None:
-            self.groups = (self.placing.across, self.placing.down, 1)
+        self.positions = Positions((x, y, z), sub_group_size, scope, placing)
         self.conditions: dict[Condition, None] = {}
         self.quotients: dict[int, Quotient] = {}
         self.counters: dict[int, Counter] = {}
         self._arguments = {row.result_id or 0: place for place, row in enumerate(body.parameters)}
-        self._blocks = {row.result_id: number for number, block in enumerate(body.blocks) for row in block.instructions
-                        if row.result_id is not None}
-        self._graph = Graph.of(body)
         self._known: dict[int, Polynomial] = {}
         self._pointers: dict[int, tuple[int, Polynomial]] = {}
         for block in body.blocks:
@@ -174,23 +164,11 @@ class Indices:
             divisor = 1 << divisor
         if divisor is None or divisor <= 0:
             return self._quotient(row, value, by)
-        found = self._parts(value, divisor)
+        found = self.positions.divided(value, divisor)
         if found is None:
             return self._quotient(row, value, Polynomial.constant(divisor))
         self._fits(value, self.bits(row.words[0]), signed=False)  # of negative numbers, SDiv rounds the other way
         return found[0]
-
-    def _parts(self, value: Polynomial, divisor: int) -> tuple[Polynomial, Polynomial] | None:
-        """A number as a multiple of a divisor, and a rest that lies below it; None if that is not seen."""
-        axes = [axis for axis, own in enumerate(self.groups) if own > 1]
-        split = {Atom("group", axis): self._outer(axis).scaled(self.groups[axis]) + Polynomial.atom("inner", axis)
-                 for axis in axes}
-        whole, rest = value.replaced(split).divided(Polynomial.constant(divisor))
-        bounds = rest.range(self._inner_ranges)
-        if bounds is None or bounds[0] < 0 or bounds[1] >= divisor:
-            return None
-        back = {Atom("inner", axis): self._inner(axis) for axis in axes}
-        return whole.replaced(back), rest.replaced(back)
 
     def _quotient(self, row: Instruction, value: Polynomial, divisor: Polynomial) -> Polynomial:
         """A value of its own, of which the operands are known."""
@@ -211,71 +189,24 @@ class Indices:
             if by.known is None or by.known < 0 or by.known & by.known + 1:
                 return None
             by += Polynomial.constant(1)
-        found = self._parts(value, by.known) if by.known is not None and by.known > 0 else None
+        found = self.positions.divided(value, by.known) if by.known is not None and by.known > 0 else None
         if found is None:
             return self._quotient(row, value, by)
         self._fits(value, self.bits(row.words[0]), signed=False)
         return found[1]
 
-    @property
-    def _inner_ranges(self) -> dict[Atom, Range]:
-        """Those of positions in the work-group."""
-        return {Atom(kind, axis): (0, size - 1) for kind, sizes in (("local", self.size), ("inner", self.groups))
-                for axis, size in enumerate(sizes)}
-
     def _extracted(self, row: Instruction) -> Polynomial | None:
         """A component of a built-in's value."""
-        if len(row.words) != 2:
+        if len(row.words) != 2 or self.is_strict:
             return None
         builtin = self.builtin(self.editor.definition(row.words[0]))
         axis = row.words[1]
-        if builtin is None or axis > 2 or self.is_strict:
-            return None
-        own, size = self._inner(axis), self.size[axis]
-        lane = Polynomial.atom("local", axis) if size > 1 else Polynomial()
-        groups = Polynomial.atom("groups", axis)
-        whole = Polynomial.constant(self.local_size[axis])
-        if self.placing is not None:
-            return self._extracted_of_row(builtin, axis)
-        found = {BuiltIn.WorkgroupId: self._outer(axis), BuiltIn.LocalInvocationId: own.scaled(size) + lane,
-                 BuiltIn.GlobalInvocationId: Polynomial.atom("group", axis).scaled(size) + lane,
-                 BuiltIn.GlobalSize: groups.scaled(size), BuiltIn.GlobalOffset: Polynomial(),
-                 BuiltIn.WorkgroupSize: whole, BuiltIn.EnqueuedWorkgroupSize: whole}
-        if self.groups[axis] == 1:
-            found[BuiltIn.NumWorkgroups] = groups
-        return found.get(builtin)
-
-    def _extracted_of_row(self, builtin: BuiltIn, axis: int) -> Polynomial | None:
-        """The same where a row of sub-groups is taken as a grid."""
-        size = self.local_size[axis]
-        own = self._number.scaled(self.size[0]) + Polynomial.atom("local", 0) if axis == 0 else Polynomial()
-        return {BuiltIn.WorkgroupId: self._outer(axis), BuiltIn.LocalInvocationId: own,
-                BuiltIn.GlobalInvocationId: self._outer(axis).scaled(size) + own,
-                BuiltIn.GlobalOffset: Polynomial(), BuiltIn.WorkgroupSize: Polynomial.constant(size),
-                BuiltIn.EnqueuedWorkgroupSize: Polynomial.constant(size)}.get(builtin)
-
-    @property
-    def _number(self) -> Polynomial:
-        """That of a sub-group in its work-group."""
-        x, y, _ = self.groups
-        steps = (y, 1, x * y) if self.placing is not None and self.placing.by_columns else (1, x, x * y)
-        return Polynomial().plus(self._inner(axis).scaled(step) for axis, step in enumerate(steps))
-
-    def _outer(self, axis: int) -> Polynomial:
-        """The position of the work-group."""
-        return Polynomial.atom("outer" if self.groups[axis] > 1 else "group", axis)
-
-    def _inner(self, axis: int) -> Polynomial:
-        """The position of the group in its work-group."""
-        return Polynomial.atom("group", axis) - self._outer(axis).scaled(self.groups[axis])
+        return None if builtin is None or axis > 2 else self.positions.component(builtin, axis)
 
     def _loaded(self, row: Instruction) -> Polynomial | None:
         """A built-in that is a number."""
         builtin = None if self.is_strict else self.builtin(row)
-        size = Polynomial.constant(self.sub_group_size)
-        return {BuiltIn.SubgroupSize: size, BuiltIn.SubgroupId: self._number, BuiltIn.SubgroupMaxSize: size,
-                BuiltIn.NumSubgroups: Polynomial.constant(math.prod(self.groups))}.get(
-                    builtin) if builtin is not None else None
+        return None if builtin is None else self.positions.number(builtin)
 
     def builtin(self, row: Instruction) -> BuiltIn | None:
         """The built-in that an instruction loads."""
@@ -288,62 +219,22 @@ class Indices:
 
     def _phi(self, row: Instruction) -> Polynomial | None:
         """What a loop counts: its start, and a step for every round."""
-        found = self._ends(row)
+        found = self.loops.ends(row)
         if found is None:
             return None
         start, following, header = found
         step = self.of(following) - self._opaque(row.result_id or 0)
         return self.of(start) + step * Polynomial.atom("round", header.label) if self._is_fixed(step, header) else None
 
-    def _ends(self, row: Instruction) -> tuple[int, int, Block] | None:
-        """What a loop header's phi is at first, and what it is then."""
-        number = self._blocks[row.result_id or 0]
-        header = self.body.blocks[number]
-        if len(row.words) != 4 or not any(one.opcode == Op.LoopMerge for one in header.instructions[-2:-1]):
-            return None
-        parents = {self.body.blocks[one].label for one in self._graph.predecessors[number]
-                   if self._is_inside(one, number)}
-        (one, before), (two, after) = zip(row.words[::2], row.words[1::2], strict=True)
-        if (before in parents) == (after in parents):
-            return None
-        return (two, one, header) if before in parents else (one, two, header)
-
-    def _is_inside(self, block: int, header: int) -> bool:
-        """Whether a header dominates a block."""
-        while block != header and block in self._graph.parent and block != self._graph.parent[block]:
-            block = self._graph.parent[block]
-        return block == header
-
-    def blocks_of_loop(self, header: int) -> list[Block]:
-        """The blocks of a loop, by its header's label: those from which a way leads back to it."""
-        number = next(place for place, block in enumerate(self.body.blocks) if block.label == header)
-        found = {number}
-        waiting = [one for one in self._graph.predecessors[number] if self._is_inside(one, number)]
-        while waiting:
-            block = waiting.pop()
-            if block not in found:
-                found.add(block)
-                waiting += self._graph.predecessors[block]
-        return [self.body.blocks[one] for one in sorted(found)]
-
-    def parents(self, header: int) -> tuple[list[int], list[int]]:
-        """The labels of the blocks from which a loop is entered, and of those from which it comes back."""
-        number = next(place for place, block in enumerate(self.body.blocks) if block.label == header)
-        inside = {one: self._is_inside(one, number) for one in self._graph.predecessors[number]}
-        before, after = ([self.body.blocks[one].label for one, flag in inside.items() if flag is wanted]
-                         for wanted in (False, True))
-        return before, after
-
     def _is_fixed(self, value: Polynomial, header: Block) -> bool:
         """Whether a value is the same in all rounds of a loop."""
-        number = next(place for place, block in enumerate(self.body.blocks) if block is header)
         for atom in value.atoms:
             quotient = self.quotients.get(atom.number) if atom.kind == "value" else None
             if quotient is not None:
                 if not self._is_fixed(quotient.value, header) or not self._is_fixed(quotient.divisor, header):
                     return False
             elif atom == Atom("round", header.label) or (
-                    atom.kind == "value" and self._is_inside(self._blocks.get(atom.number, 0), number)
+                    atom.kind == "value" and self.loops.is_computed_in(atom.number, header)
                     and self.editor.definition(atom.number).opcode != Op.CooperativeMatrixLengthKHR):
                 return False
         return True
@@ -411,7 +302,7 @@ class Indices:
             return base, offset + self._fits(self.of(row.words[1]), self.bits(row.words[1]), signed=True)
         if row.opcode == Op.Bitcast and self.editor.definition(row.words[0]).type_id == row.type_id:
             return self.pointer(row.words[0])
-        if row.opcode == Op.Phi and (found := self._ends(row)) is not None:
+        if row.opcode == Op.Phi and (found := self.loops.ends(row)) is not None:
             start, following, header = found
             base, step = self.pointer(following)
             if base == identifier and self._is_fixed(step, header):

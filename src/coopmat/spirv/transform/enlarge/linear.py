@@ -82,7 +82,8 @@ def split(module: Module, kernel: str, local_size: Sequence[int], sub_group_size
                       if indices.is_made_of(condition.value, _TOLD | _POSITIONS))
         if any(condition.otherwise == LEAST for condition in indices.conditions if condition not in known):
             break
-        divisions.append(Division(divisor, known, dict(indices.quotients), indices.groups, indices.size))
+        divisions.append(Division(divisor, known, dict(indices.quotients), indices.positions.groups,
+                                  indices.positions.size))
         module = fold(editor.done(), Goal(), lambda _: None)
     return Split(module, tuple(divisions)) if divisions else None
 
@@ -93,7 +94,7 @@ class _Splitting:
     def __init__(self, editor: FunctionEditor, body: Body, indices: Indices, done_before: int) -> None:
         self.editor, self.body, self.indices, self.done_before = editor, body, indices, done_before
         self.long = editor.unique(Op.TypeInt, ADDRESS_BITS, 0)
-        self.number = Polynomial.atom("outer" if indices.groups[0] > 1 else "group", 0)
+        self.number = Polynomial.atom("outer" if indices.positions.groups[0] > 1 else "group", 0)
 
     def done(self) -> Polynomial | None:
         """Change the kernel; by what the number is divided, None if it is not, or used as what is not known here."""
@@ -200,7 +201,7 @@ class _Splitting:
             return self.axes[axis + 1] if axis else whole
         if builtin == BuiltIn.GlobalInvocationId and axis == 0:
             local = self._put(head, Op.CompositeExtract, self._vector(head, BuiltIn.LocalInvocationId), 0)
-            size = self.editor.constant(self.indices.local_size[0], ADDRESS_BITS)
+            size = self.editor.constant(self.indices.positions.local_size[0], ADDRESS_BITS)
             return self._put(head, Op.IAdd, self._put(head, Op.IMul, whole, size), local)
         return None
 

@@ -131,7 +131,7 @@ class Neighbours:
     @property
     def scope(self) -> Scope:
         """Of its matrices."""
-        return self.indices.scope
+        return self.indices.positions.scope
 
     @property
     def element_bytes(self) -> int:
@@ -156,7 +156,7 @@ class Neighbours:
         """Rows and columns of what all work-groups compute together."""
         found = [1, 1]
         for place, axis, step in self._sums():
-            found[place] = max(found[place], group_counts[axis] * self.indices.groups[axis] * step)
+            found[place] = max(found[place], group_counts[axis] * self.indices.positions.groups[axis] * step)
         rows, columns = found
         return rows, columns
 
@@ -196,7 +196,7 @@ class Neighbours:
         remove_unused(Facts(self.editor), self.body)
         self._check(writer, rounds)
         module = fold(self.editor.done(), Goal(), lambda _: None)
-        return Merged(module, factors, self.indices.groups, self.indices.size, block.local_size,
+        return Merged(module, factors, self.indices.positions.groups, self.indices.positions.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
                       {**self.quotients, **self.indices.quotients}, self.apart, self.axis_of(0))
 

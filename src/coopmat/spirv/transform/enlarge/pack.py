@@ -15,14 +15,7 @@ from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import (
-    CooperativeMatrixOperands,
-    Decoration,
-    ExecutionModel,
-    FunctionParameterAttribute,
-    Op,
-    StorageClass,
-)
+from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
@@ -31,19 +24,13 @@ from coopmat.spirv.transform.enlarge.conditions import Condition, Placing
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved
 from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
 from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
-from coopmat.spirv.transform.facts import PURE, Facts
+from coopmat.spirv.transform.enlarge.order import STORES, Order
+from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import remove_unused
 from coopmat.spirv.transform.goal import Goal, Say, counted
 
 Grid = tuple[tuple[int, ...], ...]
 """The ids of matrices that lie side by side: rows of them."""
-_STORES = frozenset({Op.CooperativeMatrixStoreKHR})
-_LOADS = frozenset({Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL, Op.Load})
-_QUIET = PURE | _LOADS | {Op.Phi, Op.CooperativeMatrixPerElementOpEXT, Op.CooperativeMatrixReduceEXT,
-                          Op.CooperativeMatrixTransposeNV, Op.CooperativeMatrixPrefetchINTEL, Op.LoopMerge,
-                          Op.SelectionMerge, Op.NoLine, Op.Line}
-"""What writes nothing to memory, and orders nothing."""
-_NO_ALIAS = (Decoration.FuncParamAttr, (FunctionParameterAttribute.NoAlias,))
 
 
 def pack(module: Module, goal: Goal, say: Say) -> Module:
@@ -51,7 +38,7 @@ def pack(module: Module, goal: Goal, say: Say) -> Module:
     editor = FunctionEditor(module)
     types = TypeTable(module, 1)
     count = sum(_Packing(editor, types, Indices(editor, body, None)).done() for body in editor.bodies
-                if any(row.opcode in _STORES for row in body.rows()))
+                if any(row.opcode in STORES for row in body.rows()))
     if count:
         say(f"{counted(count, 'matrix', 'matrices')} in memory became parts of larger ones")
     return editor.done() if count else module
@@ -77,7 +64,7 @@ def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_siz
     packing = _Packing(editor, TypeTable(module, 1), indices, chains, asks=True)
     if not packing.done():
         return Packed(module)
-    return Packed(editor.done(), tuple(indices.conditions), tuple(packing.apart))
+    return Packed(editor.done(), tuple(indices.conditions), tuple(packing.order.apart))
 
 
 class _Apart(Exception):
@@ -88,7 +75,7 @@ class _Apart(Exception):
 class _Packing:
     """One function. packs: the matrix that a grid became. new: what is put behind an instruction, by its place (its
     block's number, and its own there), and phis: at the start of a block. asks: whether launches can be asked if two
-    arguments share memory; apart: the pairs of which they must be."""
+    arguments share memory."""
 
     editor: FunctionEditor
     types: TypeTable
@@ -98,13 +85,10 @@ class _Packing:
     packs: dict[Grid, int] = field(default_factory=dict)
     new: dict[tuple[int, int], list[Instruction]] = field(default_factory=dict)
     phis: dict[int, list[Instruction]] = field(default_factory=dict)
-    apart: dict[tuple[int, int], None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.body, self.facts = self.indices.body, Facts(self.editor)
-        self.arguments = {row.result_id or 0: place for place, row in enumerate(self.body.parameters)}
-        self.places = {id(row): (number, place) for number, block in enumerate(self.body.blocks)
-                       for place, row in enumerate(block.instructions)}
+        self.body = self.indices.body
+        self.order = Order(self.indices, asks=self.asks)
         self.accesses: dict[int, Access] = {}
         self.same: dict[int, int] = {}  # loads of what another one has loaded
 
@@ -136,8 +120,9 @@ class _Packing:
     def _note(self, load: Access) -> None:
         """Remember a load; one of the same matrix as another one in its block is that one."""
         for identifier, other in self.accesses.items():
-            if self._block(load.row) == self._block(other.row) and self._key(load) == self._key(other) and (
-                    load.line, load.along) == (other.line, other.along) and not self._between(other.row, load.row):
+            is_same = self._key(load) == self._key(other) and (load.line, load.along) == (other.line, other.along)
+            if is_same and self.order.block(load.row) == self.order.block(other.row) and not self.order.between(
+                    other.row, load.row):
                 self.same[load.matrix] = identifier
                 return
         self.accesses[load.matrix] = load
@@ -146,31 +131,13 @@ class _Packing:
         return (self.editor.definition(access.matrix).type_id, access.base, access.layout,
                 self.indices.of(access.stride))
 
-    def _block(self, row: Instruction) -> int:
-        return self.places[id(row)][0]
-
-    def _between(self, one: Instruction, other: Instruction) -> bool:
-        """Whether something between two instructions of a block writes to memory."""
-        block = self.body.blocks[self._block(one)].instructions
-        first, last = sorted((self.places[id(one)][1], self.places[id(other)][1]))
-        return any(self._has_effects(row) for row in block[first + 1:last])
-
-    def _has_effects(self, row: Instruction) -> bool:
-        """Whether an instruction may write to memory, or orders what does."""
-        if row.opcode == Op.CooperativeMatrixPerElementOpEXT:
-            return not self.facts.only_computes(row.words[1])
-        if row.opcode == Op.ExtInst:
-            is_known = self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std"
-            return is_known and not self.facts.is_pure_function(row)
-        return row.opcode not in _QUIET
-
     # --- grids ------------------------------------------------------------------------------
 
     def _grids(self, stores: Sequence[Access]) -> Iterator[list[list[Access]]]:
         """Stores of matrices that lie side by side, as rows."""
         groups: dict[tuple[object, ...], list[Access]] = {}
         for access in stores:
-            groups.setdefault((self._block(access.row), self._key(access)), []).append(access)
+            groups.setdefault((self.order.block(access.row), self._key(access)), []).append(access)
         for group in groups.values():
             found = self._arranged(group)
             if found is not None and len(group) > 1:
@@ -204,65 +171,21 @@ class _Packing:
         """One store of all."""
         rows = [access.row for line in stores for access in line]
         last = self._last(rows)
-        if any(self._crosses(row, last, rows) for row in rows):
+        if any(self.order.crosses(row, last, rows) for row in rows):
             raise _Apart("something is loaded or stored between two stores")
         first = stores[0][0]
         whole = self._packed(tuple(tuple(access.matrix for access in line) for line in stores))
         pointer, _, *rest = first.row.words
-        self.new.setdefault(self.places[id(last)], []).append(
+        self.new.setdefault(self.order.places[id(last)], []).append(
             make(Op.CooperativeMatrixStoreKHR, pointer, whole, *rest[:2]))
         for row in rows:
-            self.new.setdefault(self.places[id(row)], [])
-
-    def _crosses(self, row: Instruction, last: Instruction, stores: Sequence[Instruction]) -> bool:
-        """Whether something is loaded, or stored by others than some stores, between a store and a later one. Stores to
-        other arguments of the kernel may be stores to other memory."""
-        block = self.body.blocks[self._block(row)].instructions
-        between = block[self.places[id(row)][1]:self.places[id(last)][1]]
-        return any((self._reads(one) or self._has_effects(one)) and not self._is_apart(one, row)
-                   for one in between if not any(one is store for store in stores))
-
-    def _is_passed(self, row: Instruction, last: Instruction) -> bool:
-        """Whether something writes to the memory that an instruction reads before a later one."""
-        block = self.body.blocks[self._block(row)].instructions
-        between = block[self.places[id(row)][1] + 1:self.places[id(last)][1]]
-        return any(self._has_effects(one) and not self._is_apart(one, row) for one in between)
-
-    def _reads(self, row: Instruction) -> bool:
-        """Whether an instruction reads memory."""
-        return row.opcode in _LOADS or (row.opcode == Op.CooperativeMatrixPerElementOpEXT
-                                        and self.facts.reads_memory(row.words[1]))
-
-    def _is_apart(self, one: Instruction, other: Instruction) -> bool:
-        """Whether two instructions reach different arguments, of which one is ``restrict``, or that must not share
-        memory in a launch."""
-        pairs = [{left, right} for left in self._bases(one) for right in self._bases(other)]
-        if not pairs or any(len(bases) != 2 or not bases <= self.arguments.keys() for bases in pairs):
-            return False
-        for bases in pairs:
-            if not any(_NO_ALIAS in self.editor.module.decorations(base) for base in bases):
-                first, second = sorted(self.arguments[base] for base in bases)
-                self.apart |= {(first, second): None} if self.asks else {}
-                if not self.asks:
-                    return False
-        return True
-
-    def _bases(self, row: Instruction) -> set[int]:
-        """From where an instruction reaches memory; empty if that is not known."""
-        if row.opcode in _STORES:
-            return {self.indices.pointer(row.words[0])[0]}
-        own = (StorageClass.Input, StorageClass.Function)
-        if row.opcode != Op.CooperativeMatrixPerElementOpEXT or any(
-                one.words[0] not in own for one in self.editor.module.of_opcode(Op.Variable)):
-            return set()
-        return {self.indices.pointer(word)[0] for word in row.words[2:]
-                if self.editor.type_of(word).opcode == Op.TypePointer}
+            self.new.setdefault(self.order.places[id(row)], [])
 
     def _last(self, rows: Sequence[Instruction]) -> Instruction:
         """The last of instructions that stand in one block."""
-        if len({self._block(row) for row in rows}) != 1:
+        if len({self.order.block(row) for row in rows}) != 1:
             raise _Apart("they are in different blocks")
-        return max(rows, key=lambda row: self.places[id(row)][1])
+        return max(rows, key=lambda row: self.order.places[id(row)][1])
 
     def _packed(self, grid: Grid) -> int:
         """The matrix that a grid becomes."""
@@ -306,12 +229,12 @@ class _Packing:
     def _put(self, rows: Sequence[Instruction], op: Op, type_id: int, *words: int) -> int:
         """An instruction behind the last one of some."""
         made = self.editor.row(op, type_id, *words)
-        block, place = self.places[id(self._last(rows))]
+        block, place = self.order.places[id(self._last(rows))]
         self.new.setdefault((block, place), []).append(made)
         return made.result_id or 0
 
     def _phi(self, grid: Grid, rows: Sequence[Instruction]) -> int:
-        block = self._block(self._last(rows))
+        block = self.order.block(self._last(rows))
         type_id, result = self._type(grid), self.editor.new_id()
         self.packs[grid] = result
         incoming = [dict(zip(row.words[1::2], row.words[::2], strict=True)) for row in rows]
@@ -350,8 +273,8 @@ class _Packing:
         found = [self.editor.definition(identifier)]
         while True:
             before = self.editor.definition(found[-1].words[2])
-            if before.opcode != Op.CooperativeMatrixMulAddKHR or self._block(before) != self._block(found[0]) or (
-                    before.words[3:] != found[0].words[3:]):
+            if before.opcode != Op.CooperativeMatrixMulAddKHR or before.words[3:] != found[0].words[3:] or (
+                    self.order.block(before) != self.order.block(found[0])):
                 return found
             found.append(before)
 
@@ -375,7 +298,7 @@ class _Packing:
             raise _Apart("they do not lie side by side")
         rows = [one.row for one in accesses]
         last = self._last(rows)
-        if any(self._between(row, last) for row in rows):
+        if any(self.order.between(row, last) for row in rows):
             raise _Apart("something is stored between two loads")
         pointer, *rest = found[0][0].row.words
         return self._put(rows, Op.CooperativeMatrixLoadKHR, self._type(grid), pointer, *rest[:2])
@@ -400,7 +323,7 @@ class _Packing:
     def _elements(self, grid: Grid, rows: Sequence[Instruction]) -> int:
         """A function of each element, which may ask where it is, and gets numbers that rise from matrix to matrix."""
         last = self._last(rows)
-        if any(self._reads(row) and self._is_passed(row, last) for row in rows):
+        if any(self.order.reads(row) and self.order.is_passed(row, last) for row in rows):
             raise _Apart("something is stored between two that read memory")
         first, function = rows[0], rows[0].words[1]
         if any(row.words[1] != function or len(row.words) != len(first.words) for row in rows):

@@ -24,8 +24,9 @@ class Requirements:
     @classmethod
     def of(cls, indices: Indices, conditions: Sequence[Condition]) -> Requirements:
         """The conditions of a function."""
-        return cls(tuple(conditions), tuple(indices.counters.values()), dict(indices.quotients), indices.groups,
-                   indices.size)
+        positions = indices.positions
+        return cls(tuple(conditions), tuple(indices.counters.values()), dict(indices.quotients), positions.groups,
+                   positions.size)
 
     def hold(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
         """Whether a launch with these arguments (integers with their sign) and so many work-groups fulfils them."""

@@ -226,7 +226,7 @@ class Rewriting:
     def _moves(self, atom: Atom, access: Access) -> bool:
         """Whether an atom is a position of a work-group, or the number of a round in which an access is."""
         if atom.kind == "round" and atom.number in self.indices.counters:
-            return any(row is access.row for block in self.indices.blocks_of_loop(atom.number)
+            return any(row is access.row for block in self.indices.loops.blocks(atom.number)
                        for row in block.instructions)
         return atom.kind == "group"
 
@@ -305,7 +305,7 @@ class Rewriting:
 
     def _count(self, header: Block, counter: Counter) -> None:
         """Count the rounds of a loop, and let it end after as many as there are now."""
-        before, after = self.indices.parents(header.label)
+        before, after = self.indices.loops.parents(header.label)
         phi, following = self._round_phis[header.label], self.editor.new_id()
         zero = self.editor.constant(0, _BITS)
         words = [*(word for label in before for word in (zero, label)), *(word for label in after

@@ -32,7 +32,7 @@ def with_hints(module: Module) -> Module:
 def _mark(editor: FunctionEditor, body: Body) -> bool:
     """Mark the loops of a function, inner ones first; whether there are any to be marked."""
     indices = Indices(editor, body, None)
-    loops = sorted(((indices.blocks_of_loop(one.header), one) for one in indices.counters.values()),
+    loops = sorted(((indices.loops.blocks(one.header), one) for one in indices.counters.values()),
                    key=lambda found: len(found[0]))
     sizes = {block.label: len(block.instructions) for block in body.blocks}
     changed = False
