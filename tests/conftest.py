@@ -69,10 +69,10 @@ def _llvm_objdump() -> bool:
                                                             check=False).stdout
 
 
-def _lavapipe() -> bool:
+def _vulkan_driver(name: str) -> bool:
     from tests.kit.oracles import vulkan
 
-    return vulkan.python() is not None
+    return vulkan.python(name) is not None
 
 
 def _vulkan_registry() -> bool:
@@ -151,7 +151,9 @@ ORACLES = {
              "'coopmat[farm]'"),
     "distributed": (lambda: importlib.util.find_spec("distributed") is not None, "Dask.distributed, for farms: pip "
                     "install 'coopmat[farm]'"),
-    "lavapipe": (_lavapipe, "Mesa's Vulkan drivers, from Debian's sid: make oracles, on Debian"),
+    "lavapipe": (lambda: _vulkan_driver(""), "Mesa's Vulkan drivers, from Debian's sid: make oracles, on Debian"),
+    "mesa-vulkan": (lambda: _vulkan_driver("lavapipe"), "Mesa's Vulkan drivers, from Debian's sid, whichever other one "
+                    "is tested: make oracles, on Debian"),
     "pocl-opencl": (lambda: _opencl_driver("pocl"), "PoCL, from Debian's sid: make oracles, on Debian, where name "
                     "spaces of users are allowed"),
     "rusticl-opencl": (lambda: _opencl_driver("rusticl"), "Mesa's rusticl, from Debian's trixie: as PoCL"),

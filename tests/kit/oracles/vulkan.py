@@ -27,7 +27,8 @@ SHIMS = {"radv": ("libamdgpu_noop_drm_shim.so", "AMDGPU_GPU_ID"),
 """Driver → the shim that stands for the kernel's driver, and the variable that says for which chip."""
 TOOLS = ("spirv-val", "spirv-opt", "spirv-link", "spirv-as", "spirv-dis", "glslangValidator")
 CHOICE = "COOPMAT_TEST_VULKAN"
-"""A variable: set to ``system``, the first device that the system's own loader finds stands in lavapipe's place."""
+"""A variable: set to ``system``, the first device that the system's own loader finds stands in lavapipe's place, but
+where a test asks for a driver by its name."""
 _NEEDED = ("libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libresolv.so.2",
            "libgcc_s.so.1", "libstdc++.so.6", "libz.so.1", "libvulkan.so.1")
 """Libraries that the interpreter names itself, so that they come from the packages whoever asks for them first."""
@@ -38,19 +39,24 @@ _PYTHON = _ENVIRONMENT / "bin" / "python-vulkan"
 _VALIDATION = "VkLayer_khronos_validation.json"
 
 
-def python() -> Path | None:
-    """The interpreter in which the drivers can be loaded; None if they are not installed here."""
-    if _is_system():
+def python(driver: str = "") -> Path | None:
+    """The interpreter in which a driver can be loaded, of :data:`DRIVERS` or, without a name, the one that is tested;
+    None if Mesa's are needed, and not installed here."""
+    if not driver and _is_system():
         return Path(sys.executable)
     return _PYTHON if _PYTHON.exists() and _manifest("lavapipe").exists() else None
 
 
-def environment(driver: str = "lavapipe", chip: str = "", *, validation: bool = False) -> dict[str, str]:
-    """The variables of a process of :func:`python` that sees one driver. ``chip``: as the driver's shim calls it, such
-    as ``navi31`` for ``radv`` or ``174`` for ``nvk``. ``validation``: with the layer that checks how Vulkan is used."""
-    if driver == "lavapipe" and _is_system():
+def environment(driver: str = "", chip: str = "", *, validation: bool = False) -> dict[str, str]:
+    """The variables of a process of :func:`python` that sees one driver, or the one that is tested. ``chip``: as the
+    driver's shim calls it, such as ``navi31`` for ``radv`` or ``174`` for ``nvk``. ``validation``: with the layer that
+    checks how Vulkan is used."""
+    if not driver and _is_system():
         return dict(os.environ)
-    variables = {**os.environ, "VK_DRIVER_FILES": str(_manifest(driver)), "VK_LOADER_LAYERS_DISABLE": "~implicit~"}
+    variables = {**os.environ, "VK_DRIVER_FILES": str(_manifest(driver or "lavapipe")),
+                 "VK_LOADER_LAYERS_DISABLE": "~implicit~"}
+    if driver == "lavapipe":
+        variables |= {"LP_NATIVE_VECTOR_WIDTH": "256"}  # sub-groups of 8 on every processor
     if driver in SHIMS:
         shim, variable = SHIMS[driver]
         variables |= {"LD_PRELOAD": str(FOLDER / LIBRARIES / shim), variable: chip}

@@ -1,4 +1,5 @@
-"""Work on Mesa's Vulkan drivers, in processes of the interpreter that they are installed for.
+"""Work on Vulkan's drivers, in processes of the interpreter that they are installed for: on lavapipe, or on what
+stands in its place (tests/kit/oracles/vulkan.py).
 
 A module of cases is a file of functions without parameters; they run one after the other in one child. Lavapipe crashes
 at times: the case at which it does has failed, and those after it go to another child.
@@ -7,11 +8,13 @@ at times: the case at which it does has failed, and those after it go to another
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,16 +25,61 @@ SECONDS = 240
 _BEGUN, _RIGHT, _WRONG = "begun: ", "right: ", "wrong: "
 
 
-def run(*arguments: str, driver: str = "lavapipe", chip: str = "", validation: bool = False, seconds: int = SECONDS,
+def run(*arguments: str, driver: str = "", chip: str = "", validation: bool = False, seconds: int = SECONDS,
         cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Start the interpreter with arguments, and wait for its end. variables: of its environment."""
-    python = vulkan.python()
+    """Start the interpreter with arguments, and wait for its end. driver: one of Mesa's by its name; else the one that
+    is tested. variables: of its environment."""
+    python = vulkan.python(driver)
     assert python is not None
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     environment = vulkan.environment(driver, chip, validation=validation) | {"PYTHONPATH": path, "COLUMNS": "200",
                                                                              **variables}
     return subprocess.run([python, *arguments], capture_output=True, text=True, env=environment, check=False,
                           timeout=seconds, cwd=cwd)
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What the driver that is tested says of ``vulkan:0``."""
+
+    name: str
+    driver: str
+    devices: int
+    sub_group_sizes: list[int]
+    features: list[str]
+    rows: list[str]
+    """Of its table of matrices of sub-groups, as ``coopmat doctor`` writes them."""
+    manifests: list[str]
+
+    @property
+    def sub_group_size(self) -> int:
+        """The usual one."""
+        return self.sub_group_sizes[0]
+
+    @property
+    def why_no_matrices(self) -> str:
+        """Why none of its table can be counted on; nothing where all can."""
+        if self.driver == "llvmpipe" and self.sub_group_size != 8:
+            return f"lavapipe's matrices work in sub-groups of 8, and it has {self.sub_group_size} here"
+        return "" if self.rows else f"the driver of {self.name} has no matrices"
+
+
+_ASKED = """
+import json, coopmat as cm
+from coopmat.targets.vulkan.host.enumeration import listing, manifests
+device = cm.device("vulkan:0")
+facts = device.facts
+print(json.dumps([facts.name, facts.driver, len(listing().devices), facts.sub_group_sizes, sorted(facts.features),
+                  [str(row) for row in device.matrices.rows], [str(path) for path in manifests()]]))
+"""
+
+
+@cache
+def tested() -> Tested:
+    """The device that is tested, as a process sees it."""
+    child = run("-c", _ASKED)
+    assert child.returncode == 0, child.stderr
+    return Tested(*json.loads(child.stdout))
 
 
 @cache

@@ -1,4 +1,5 @@
-"""What runs on ``vulkan:0`` in a process that sees lavapipe, with the validation layer where it is switched on."""
+"""What runs on ``vulkan:0`` in a process that sees lavapipe, or the driver in its place, with the validation layer
+where it is switched on."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ import coopmat as cm
 from coopmat import sycl
 from coopmat.targets.vulkan.api import constants as vk
 from coopmat.targets.vulkan.api.failures import failure
+from coopmat.targets.vulkan.host.context import device_facts
 from tests.kit.paths import EXAMPLES
 from tests.kit.targets import driver_cases
 
@@ -33,6 +35,10 @@ def _device(**options: Any) -> cm.Device:
     if os.environ.get(DISCRETE):
         object.__setattr__(device.gpu.facts, "kind", "discrete GPU")
     return device  # type: ignore[no-any-return]
+
+
+def _sub_group_size() -> int:
+    return _device().sub_group_sizes[0]
 
 
 def _kernel(source: str, name: str = "k") -> cm.Kernel:
@@ -74,27 +80,36 @@ def parts_of_sub_groups_hold_no_matrices() -> None:
             c = coop_mat_init(1.0f);
         coop_mat_store(o, c, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
     }"""
-    out = np.zeros(64, np.float32)
-    _raises(cm.LaunchError, "a work-group of 4 is not made of whole ones", lambda: _run(source, 4, 4, out))
-    _run(source, 8, 8, out)
+    out, size = np.zeros(64, np.float32), _sub_group_size()
+    for part in (size // 2, size + size // 2):
+        _raises(cm.LaunchError, f"a work-group of {part} is not made of whole ones",
+                lambda part=part: _run(source, part, part, out))
+    assert not out.any()
+    _run(source, size, size, out)
     assert (out == 1).all()
 
 
 def products() -> None:
     random = np.random.default_rng(1)
+    bytes_, halves = ("sint8", "sint8", "sint32", "sint32"), ("fp16", "fp16", "fp32", "fp32")
     options = ("-DIN=half", "-DOUT=float", "-DFLAGS=CLK_COOPERATIVE_MATRIX_OPERAND_NONE")
-    for name, dtype, out, more in (("gemm", np.int8, np.int32, ()), ("gemm_blocked", np.int8, np.int32, ()),
-                                   ("gemm", np.float16, np.float32, options)):
-        program = cm.build(EXAMPLES / f"{name}.cl", ("-DTM=8", "-DTN=8", "-DTK=8", *more), device=_device())
-        block = 8 if name == "gemm" else 16
-        a = random.integers(-9, 9, (64, 32)).astype(dtype)
-        b = random.integers(-9, 9, (32, 96)).astype(dtype)
-        c = np.zeros((64, 96), out)
-        cm.Queue(_device()).enqueue(program.kernel("gemm"), (96 // block * 8, 64 // block), (8, 1), a, b, c, 96,
-                                    32).wait()
+    size = _sub_group_size()
+    for name, types, dtype, out, more in (("gemm", bytes_, np.int8, np.int32, ()),
+                                          ("gemm_blocked", bytes_, np.int8, np.int32, ()),
+                                          ("gemm", halves, np.float16, np.float32, options)):
+        own = next((row.largest for row in _device().own_matrices if row.types == types), None)  # type: ignore[attr-defined]
+        m, n, k = own or (8, 8, 8)
+        program = cm.build(EXAMPLES / f"{name}.cl", (f"-DTM={m}", f"-DTN={n}", f"-DTK={k}", *more), device=_device())
+        blocks = 1 if name == "gemm" else 2
+        a = random.integers(-9, 9, (8 * m, 4 * k)).astype(dtype)
+        b = random.integers(-9, 9, (4 * k, 12 * n)).astype(dtype)
+        c = np.zeros((8 * m, 12 * n), out)
+        cm.Queue(_device()).enqueue(program.kernel("gemm"), (12 // blocks * size, 8 // blocks), (size, 1), a, b, c,
+                                    12 * n, 4 * k).wait()
         assert (c == a.astype(out) @ b.astype(out)).all(), name
         line, = program.load(_device()).explanation()  # type: ignore[attr-defined]
-        assert line.endswith("arguments in push constants, sub-groups of 8, matrices of the driver"), line
+        assert f"arguments in push constants, sub-groups of {size}, matrices " in line, line
+        assert ("matrices of the driver" in line) == (own is not None), line
 
 
 def scalars_of_every_type() -> None:
@@ -299,11 +314,14 @@ def sizes_that_do_not_fit() -> None:
 
 def sub_groups_of_other_sizes() -> None:
     """They are refused where it makes a difference."""
-    source = "__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *p) {{ *p = {}; }}"
-    _raises(cm.KernelNotSupported, "requires sub-groups of 16; vulkan:0 has 8: let it require 8, or none", lambda: _run(
-        source.format("get_sub_group_size()"), 16, 16, np.zeros(1, np.int32)))
+    sizes = _device().sub_group_sizes
+    other, has = next(size for size in (16, 64, 128) if size not in sizes), " or ".join(map(str, sizes))
+    source = f"__attribute__((intel_reqd_sub_group_size({other}))) kernel void k(global int *p) {{{{ *p = {{}}; }}}}"
+    words = f"requires sub-groups of {other}; vulkan:0 has {has}: let it require {has}, or none"
+    _raises(cm.KernelNotSupported, words, lambda: _run(source.format("get_sub_group_size()"), other, other,
+                                                       np.zeros(1, np.int32)))
     found = np.zeros(1, np.int32)
-    _run(source.format("7"), 16, 16, found)
+    _run(source.format("7"), other, other, found)
     assert found == [7]
 
 
@@ -320,7 +338,7 @@ def values_across_barriers() -> None:
 
 
 def sub_groups_meet_other_numbers_of_barriers() -> None:
-    driver_cases.sub_groups_meet_other_numbers_of_barriers(_run, 8)
+    driver_cases.sub_groups_meet_other_numbers_of_barriers(_run, _sub_group_size())
 
 
 def shaders_are_tried() -> None:
@@ -353,14 +371,20 @@ def what_there_is_not() -> None:
 
 
 def what_it_is() -> None:
-    device = _device()
+    device: Any = _device()
+    facts = device_facts(0)
     assert device.name == "vulkan:0"
-    assert "llvmpipe" in device.architecture
-    assert device.is_cpu()
-    assert device.sub_group_sizes == (8,)
-    assert cm.device().name == os.environ.get("COOPMAT_DEVICE", "cpu")  # it is no GPU
+    assert device.architecture == facts.name
+    assert device.is_gpu() == (facts.kind != "CPU")
+    assert device.sub_group_sizes == facts.sub_group_sizes
+    sizes = np.zeros(1, np.int32)
+    _run("kernel void k(global int *p) { *p = get_sub_group_size(); }", device.sub_group_sizes[0],
+         device.sub_group_sizes[0], sizes)
+    assert sizes == device.sub_group_sizes[0]
+    usual = cm.device(environment={})  # a CPU of Vulkan's is not the usual device, and there may be other GPUs
+    assert usual.is_gpu() if device.is_gpu() else usual.name != "vulkan:0"
     native = [row for row in device.matrix_combinations if row.native]
-    assert ("sint8", "sint8", "sint32", "sint32") in {row.types for row in native}
+    assert native == device.own_matrices
     assert device in cm.devices() or VALIDATES
 
 

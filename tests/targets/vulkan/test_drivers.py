@@ -4,6 +4,7 @@ GPUs that are not here."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.oracles import vulkan
 from tests.kit.targets import on_vulkan
 
 pytestmark = pytest.mark.oracle("lavapipe")
@@ -52,7 +52,7 @@ def test_a_driver_that_crashes_ends_nothing(tmp_path: Path) -> None:
 
 def test_other_drivers_are_used_all_the_same(tmp_path: Path) -> None:
     driver = crashing_driver(tmp_path)
-    good = vulkan.environment()["VK_DRIVER_FILES"]
+    drivers = os.pathsep.join([str(driver), *on_vulkan.tested().manifests])
     source = LISTED + """
 import numpy as np
 x = np.zeros(8, np.int32)
@@ -60,9 +60,9 @@ program = cm.build("kernel void k(global int *p) { p[get_global_id(0)] = 5; }")
 cm.Queue("vulkan:0").enqueue(program.kernel("k"), 8, 8, x).wait()
 print(x.tolist())
 """
-    child = on_vulkan.run("-c", source, VK_DRIVER_FILES=f"{driver}:{good}", COOPMAT_CACHE_DIR=str(tmp_path / "cache"))
+    child = on_vulkan.run("-c", source, VK_DRIVER_FILES=drivers, COOPMAT_CACHE_DIR=str(tmp_path / "cache"))
     assert child.returncode == 0, child.stderr
-    assert "llvmpipe" in child.stdout
+    assert on_vulkan.tested().name in child.stdout
     assert "SIGABRT" in child.stdout
     assert child.stdout.endswith("[5, 5, 5, 5, 5, 5, 5, 5]\n")
 
@@ -142,6 +142,7 @@ CRASHES = 2180
 """The random kernel at whose shader lavapipe 26.2's compiler crashes."""
 
 
+@pytest.mark.oracle("mesa-vulkan")
 def test_a_shader_that_the_driver_does_not_survive() -> None:
     source = f"""
 import coopmat as cm
@@ -155,7 +156,7 @@ try:
 except cm.Error as error:
     print(error)
 """
-    child = on_vulkan.run("-c", source)
+    child = on_vulkan.run("-c", source, driver="lavapipe")
     assert child.returncode == 0, child.stderr
     assert child.stdout == "it runs\n" or "does not survive the shader: the process that tried it was ended by SIG" in \
         child.stdout
@@ -180,6 +181,7 @@ for options, types in (((), ("sint8", "sint8", "sint32", "sint32")), (HALVES, ("
 """
 
 
+@pytest.mark.oracle("mesa-vulkan")
 @pytest.mark.parametrize(("driver", "chip", "instructions"), [
     ("radv", "navi31", ("v_wmma_i32_16x16x16_iu8", "v_wmma_f32_16x16x16_f16")),
     ("radv", "gfx1201", ("v_wmma_i32_16x16x16_iu8", "v_wmma_f32_16x16x16_f16")),
@@ -204,6 +206,7 @@ REFUSED = {
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.oracle("mesa-vulkan")
 @pytest.mark.parametrize(("driver", "chip"), [
     ("radv", "navi31"), pytest.param("radv", "gfx1201", marks=SLOW), pytest.param("nvk", "164", marks=SLOW),
     ("nvk", "174"), pytest.param("nvk", "194", marks=SLOW), pytest.param("nvk", "1b2", marks=SLOW)])

@@ -1,10 +1,11 @@
-"""Products that show whether a driver's matrices work: lavapipe computes some sizes wrongly, and ends its process at
-others."""
+"""Products that show whether a driver's matrices work: of the driver that is tested, and of lavapipe, which
+computes some sizes wrongly, and ends its process at others."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,49 +14,86 @@ from tests.kit.targets import on_vulkan
 pytestmark = pytest.mark.oracle("lavapipe")
 BEGINNING = """
 import json, coopmat as cm
+from dataclasses import replace
 from coopmat.targets.vulkan.host.context import device_facts
 from coopmat.targets.vulkan.host.facts import MatrixRow
 from coopmat.targets.vulkan.matrices import Matrices
-matrices = Matrices(0, device_facts(0), True)
+facts = device_facts(0)
+size = facts.sub_group_sizes[0]
+matrices = Matrices(0, facts, True)
 def texts(*sizes, types=("sint8", "sint8", "sint32", "sint32")):
-    return [one.text for one in matrices.verdicts([MatrixRow(types, size) for size in sizes], 8)]
+    return [one.text for one in matrices.verdicts([MatrixRow(types, one) for one in sizes], size)]
 """
 
 
-def found(source: str, cache: Path | str = "off", **variables: str) -> list[str]:
-    child = on_vulkan.run("-c", BEGINNING + source, COOPMAT_CACHE_DIR=str(cache), **variables)
+def found(source: str, cache: Path | str = "off", driver: str = "") -> Any:
+    child = on_vulkan.run("-c", BEGINNING + source, driver=driver, COOPMAT_CACHE_DIR=str(cache))
     assert child.returncode == 0, child.stderr
-    answer: list[str] = json.loads(child.stdout)
-    return answer
+    return json.loads(child.stdout)
 
 
+def needs_matrices() -> None:
+    """Of the driver that is tested."""
+    if on_vulkan.tested().why_no_matrices:
+        pytest.skip(on_vulkan.tested().why_no_matrices)
+
+
+@pytest.mark.oracle("mesa-vulkan")
 def test_what_is_right_what_is_wrong_and_what_ends_the_process() -> None:
-    right, wrong, ended = found("print(json.dumps(texts((8, 8, 8), (4, 8, 8), (8, 8, 4))))")
+    right, wrong, ended = found("print(json.dumps(texts((8, 8, 8), (4, 8, 8), (8, 8, 4))))", driver="lavapipe")
     assert right == "ok"
     assert wrong == "its products are wrong"
     assert "was ended by SIG" in ended or ended == wrong
 
 
-def test_verdicts_are_kept(tmp_path: Path) -> None:
-    assert found("print(json.dumps(texts((4, 8, 8))))", tmp_path) == ["its products are wrong"]
-    again = """
+@pytest.mark.oracle("mesa-vulkan")
+def test_verdicts_of_wrong_rows_are_kept(tmp_path: Path) -> None:
+    source = "print(json.dumps(texts((4, 8, 8))))"
+    assert found(source, tmp_path, "lavapipe") == ["its products are wrong"]
+    assert found(UNASKED + source, tmp_path, "lavapipe") == ["its products are wrong"]
+
+
+UNASKED = """
 import coopmat.targets.vulkan.matrices as module
 module.answers = None  # nobody is asked
-print(json.dumps(texts((4, 8, 8))))"""
-    assert found(again, tmp_path) == ["its products are wrong"]
+"""
+FIRST_ROWS = """
+from coopmat.support.cache import find_cache
+rows = matrices.rows[:2]
+module_of_kernel = matrices.job(rows[0], (0, 0, 0, 0), size).probe.module()
+def usable():
+    matrices = Matrices(0, replace(facts, matrices=tuple(rows), flexible=()), True)
+    return [str(one) for one in matrices.usable(module_of_kernel, size)]
+"""
+
+
+def test_verdicts_are_kept_and_followed(tmp_path: Path) -> None:
+    """Two rows are tried, then nobody is asked; when the first is kept as wrong, the second is all that is used."""
+    needs_matrices()
+    right = found(FIRST_ROWS + "print(json.dumps(usable()))", tmp_path)
+    assert len(right) == len(on_vulkan.tested().rows[:2])
+    assert found(FIRST_ROWS + UNASKED + """
+kept = usable()
+find_cache().put(matrices._key(rows[0], size), b"0 its products are wrong")
+print(json.dumps([kept, usable()]))""", tmp_path) == [right, right[1:]]
 
 
 def test_every_row_of_the_driver_is_tried_and_native() -> None:
-    rows = found("""
-print(json.dumps([str(row) for row in cm.device("vulkan:0").matrix_combinations if row.native]))""")
-    assert {"sint8*sint8 + sint32 -> sint32, M=8 N=8 K=8", "fp16*fp16 + fp32 -> fp32, M=8 N=8 K=8"} <= set(rows)
+    """All of them are right."""
+    needs_matrices()
+    table, verdicts, native = found("""
+device = cm.device("vulkan:0")
+print(json.dumps([[str(row.combination()) for row in matrices.rows],
+                  [f"{one.row}: {one.text}" for one in device.matrices.verdicts(matrices.rows, size)],
+                  [str(row) for row in device.matrix_combinations if row.native]]))""")
+    assert verdicts == [f"{row}: ok" for row in on_vulkan.tested().rows]
+    assert native == table
 
 
+@pytest.mark.oracle("mesa-vulkan")
 def test_rows_that_are_wrong_are_not_used() -> None:
-    """A driver's table is made to have a row that it computes wrongly."""
+    """Lavapipe's table is made to have a row that it computes wrongly, beside one of its own."""
     usable = found("""
-from dataclasses import replace
-import coopmat.targets.vulkan.matrices as module
 types = ("sint8", "sint8", "sint32", "sint32")
 rows = (MatrixRow(types, (4, 8, 8)), MatrixRow(types, (8, 8, 8)))
 facts = replace(device_facts(0), matrices=rows, flexible=())
@@ -66,7 +104,8 @@ kernel void k(global char *a, global char *b, global int *c) {
 }''')
 from coopmat.spirv import Module
 made = Module.from_bytes(program.spirv)
-print(json.dumps([[str(row) for row in Matrices(0, facts, probes).usable(made, 8)] for probes in (True, False)]))""")
+print(json.dumps([[str(row) for row in Matrices(0, facts, probes).usable(made, size)]
+                  for probes in (True, False)]))""", driver="lavapipe")
     assert usable == [["sint8*sint8 + sint32 -> sint32, M=8 N=8 K=8"],
                       ["sint8*sint8 + sint32 -> sint32, M=4 N=8 K=8", "sint8*sint8 + sint32 -> sint32, M=8 N=8 K=8"]]
 
@@ -74,7 +113,6 @@ print(json.dumps([[str(row) for row in Matrices(0, facts, probes).usable(made, 8
 def test_matrices_of_work_groups_are_those_for_their_work_items() -> None:
     """A driver's table is made to have some, in a kernel's sizes, for work-groups of 128."""
     usable = found("""
-from dataclasses import replace
 from coopmat.spirv import Module
 from tests.kit.targets.work_group_gemm import Gemm
 def row(steps, items, *types):
