@@ -13,6 +13,18 @@ SOURCE = """
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+#define LOAD_A(i, at) (BY_COLUMNS_A ? coop_mat_load(a + (row + (i) * TM) + (size_t)(at) * m, COLUMN, m) \\
+                                    : coop_mat_load(a + (row + (i) * TM) * k + (at), ROW, k))
+#define LOAD_B(j, at) (BY_COLUMNS_B ? coop_mat_load(b + (at) + (column + (j) * TN) * k, COLUMN, k) \\
+                                    : coop_mat_load(b + (size_t)(at) * n + column + (j) * TN, ROW, n))
+#define LOAD(x, y, at) \\
+    for (int i = 0; i < RM; i++) x[i] = LOAD_A(i, at); \\
+    for (int j = 0; j < RN; j++) y[j] = LOAD_B(j, at)
+#define EACH for (int i = 0; i < RM; i++) for (int j = 0; j < RN; j++)
+#define ADD(x, y, sums) EACH sums[i][j] = coop_matmul_add(x[i], y[j], sums[i][j], FLAGS)
+#define COPY(x, next_x, y, next_y) \\
+    for (int i = 0; i < RM; i++) x[i] = next_x[i]; \\
+    for (int j = 0; j < RN; j++) y[j] = next_y[j]
 OUT relu(OUT x) { return x > 0 ? x : 0; }
 kernel void gemm(global const IN *a, global const IN *b, global const OUT *bias, global OUT *c, int m, int n, int k)
 {
@@ -21,16 +33,8 @@ kernel void gemm(global const IN *a, global const IN *b, global const OUT *bias,
     for (int i = 0; i < RM; i++)
         for (int j = 0; j < RN; j++)
             sums[i][j] = START;
-    for (int at = 0; at < k; at += TK)
-        for (int i = 0; i < RM; i++)
-            for (int j = 0; j < RN; j++) {
-                size_t top = row + i * TM, left = column + j * TN;
-                IN M(TM, TK, A) x = BY_COLUMNS_A ? coop_mat_load(a + top + (size_t)at * m, COLUMN, m)
-                                                 : coop_mat_load(a + top * k + at, ROW, k);
-                IN M(TK, TN, B) y = BY_COLUMNS_B ? coop_mat_load(b + at + left * k, COLUMN, k)
-                                                 : coop_mat_load(b + (size_t)at * n + left, ROW, n);
-                sums[i][j] = coop_matmul_add(x, y, sums[i][j], FLAGS);
-            }
+    IN M(TM, TK, A) x[RM], next_x[RM], third_x[RM]; IN M(TK, TN, B) y[RN], next_y[RN], third_y[RN];
+    LOOP
     for (int i = 0; i < RM; i++)
         for (int j = 0; j < RN; j++) {
             OUT M(TM, TN, ACCUMULATOR) sum = sums[i][j];
@@ -49,6 +53,37 @@ ENDS = ("", "sum = sum * (OUT)3", "sum = coop_mat_apply(sum, relu)",
         "for (int e = 0; e < coop_mat_length(sum); e++) { int2 at = coop_mat_get_coord(sum, e); "
         "sum[e] += bias[(row + i * TM + at.x) * n + column + j * TN + at.y]; }")
 
+LOOPS = {
+    "simple": """for (int at = 0; at < k; at += TK) { LOAD(x, y, at); ADD(x, y, sums); }""",
+    "a round ahead": """LOAD(x, y, 0);
+        for (int at = TK; at < k; at += TK) { LOAD(next_x, next_y, at); ADD(x, y, sums); COPY(x, next_x, y, next_y); }
+        ADD(x, y, sums);""",
+    "if there is another": """LOAD(x, y, 0);
+        for (int at = 0; at < k; at += TK) {
+            if (at + TK < k) { LOAD(next_x, next_y, at + TK); }
+            ADD(x, y, sums); COPY(x, next_x, y, next_y);
+        }""",
+    "two rounds ahead": """LOAD(x, y, 0); LOAD(next_x, next_y, TK);
+        for (uint at = 2 * TK; at < k; at += TK) {
+            LOAD(third_x, third_y, at); ADD(x, y, sums);
+            COPY(x, next_x, y, next_y); COPY(next_x, third_x, next_y, third_y);
+        }
+        ADD(x, y, sums); ADD(next_x, next_y, sums);""",
+    "in turn": """LOAD(x, y, 0);
+        for (int at = 0; at < k; at += 2 * TK) {
+            LOAD(next_x, next_y, at + TK); ADD(x, y, sums);
+            if (at + 2 * TK < k) { LOAD(x, y, at + 2 * TK); }
+            ADD(next_x, next_y, sums);
+        }""",
+    "two sums": """OUT M(TM, TN, ACCUMULATOR) others[RM][RN]; EACH others[i][j] = coop_mat_init(0);
+        for (int at = 0; at < k; at += 2 * TK) {
+            LOAD(x, y, at); LOAD(next_x, next_y, at + TK); ADD(x, y, sums); ADD(next_x, next_y, others);
+        }
+        EACH sums[i][j] = sums[i][j] + others[i][j];""",
+}
+"""How a kernel goes along K; those after the third one need an even number of rounds."""
+_EVEN = list(LOOPS)[3:]
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -64,6 +99,7 @@ class Drawn:
     tile: tuple[int, int, int]
     merge: str
     threads: int
+    loop: str
 
 
 def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
@@ -79,6 +115,10 @@ def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
                "TK": depth, "RM": blocks[0], "RN": blocks[1], "START": STARTS[start], "END": ENDS[end],
                "BY_COLUMNS_A": int(columns[0]), "BY_COLUMNS_B": int(columns[1])}
     m, n = (grid[place] * blocks[place] * tile[place] for place in range(2))
+    rounds, merge = chance.randint(1, most_rounds), [chance.randint(1, 5) for _ in range(2)]
+    threads = chance.randint(1, 3)
+    loop = chance.choice(list(LOOPS))
+    options["LOOP"] = LOOPS[loop].replace("\n", " ")
     return Drawn(element, tuple(f"-D{name}={value}" for name, value in options.items()),
-                 (m, n, depth * chance.randint(1, most_rounds)), (grid[0], grid[1]), start, end, columns,
-                 (tile[0], tile[1], depth), f"{chance.randint(1, 5)}x{chance.randint(1, 5)}", chance.randint(1, 3))
+                 (m, n, depth * (2 * -(-rounds // 2) if loop in _EVEN else rounds)), (grid[0], grid[1]), start, end,
+                 columns, (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop)

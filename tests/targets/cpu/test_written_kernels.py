@@ -142,6 +142,24 @@ WRITTEN = {
         }}
         s = coop_matmul_add((ta)coop_mat_load(A + row * K + k, ROW, K),
                             (tb)coop_mat_load(B + k * N + column, ROW, N), s + t, 15); {STORE}""", ""),
+    "loaded a round ahead": Written(f"""{PLACE} {START} ta a = coop_mat_load(A + row * K, ROW, K);
+        tb b = coop_mat_load(B + column, ROW, N);
+        for (int k = 32; k < K; k += 32) {{
+            ta next_a = coop_mat_load(A + row * K + k, ROW, K);
+            tb next_b = coop_mat_load(B + k * N + column, ROW, N);
+            s = coop_matmul_add(a, b, s, 15); a = next_a; b = next_b;
+        }}
+        s = coop_matmul_add(a, b, s, 15); {STORE}"""),
+    "loaded if there is another round": Written(f"""{PLACE} {START} ta a = coop_mat_load(A + row * K, ROW, K);
+        global const char *at = B + column; tb b = coop_mat_load(at, ROW, N);
+        for (int k = 0; k < K; k += 32) {{
+            ta next_a; tb next_b; at += 32 * N;
+            if (k < K - 32) {{
+                next_a = coop_mat_load(A + row * K + k + 32, ROW, K);
+                next_b = coop_mat_load(at, ROW, N);
+            }}
+            s = coop_matmul_add(a, b, s, 15); a = next_a; b = next_b;
+        }} {STORE}"""),
     "one component": Written(f"{PLACE} {START} LOOP s[0] += 0; {STORE}", "not merged: a matrix is used by"),
 }
 

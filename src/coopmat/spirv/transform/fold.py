@@ -76,7 +76,7 @@ class _Folding:
 
     def _resolve_branches(self) -> None:
         for block in self.body.blocks:
-            target = self._only_target(block.terminator)
+            target = self._only_target(block.terminator) or self._meeting(block)
             if target is not None and self._goes_to(block, target):
                 self.found["branches resolved"] += 1
         graph = Graph.of(self.body)
@@ -101,6 +101,18 @@ class _Folding:
             default, cases = switch_cases(end, kind.size)
             return cases.get(known[0], default)
         return None
+
+    def _meeting(self, block: Block) -> int | None:
+        """Where the arms of a selection lead that do nothing; None if they do anything."""
+        merge = block.instructions[-2:-1]
+        if not merge or merge[0].opcode != Op.SelectionMerge or block.terminator.opcode != Op.BranchConditional:
+            return None
+        meeting, arms = merge[0].words[0], block.terminator.words[1:3]
+        if any(row.opcode == Op.Phi for row in self.body.block(meeting).instructions):
+            return None
+        does_nothing = all(label == meeting or [row.words for row in self.body.block(label).instructions
+                                                if row.opcode not in LINES] == [(meeting,)] for label in arms)
+        return (meeting if meeting in arms else arms[0]) if does_nothing else None
 
     def _goes_to(self, block: Block, target: int) -> bool:
         """Let a block branch to one of its targets only; not where that would leave a loop without the way to its merge

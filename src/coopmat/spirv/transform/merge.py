@@ -16,8 +16,10 @@ from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.edit.processing import processed
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.last_rounds import SHORT
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
+from coopmat.spirv.transform.enlarge.pipelines import in_turn
 from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.without_variables import with_values
 
@@ -85,8 +87,9 @@ def _merged(module: Module, name: str, signature: KernelSignature, goal: Goal) -
     if not any(row.opcode == Op.CooperativeMatrixMulAddKHR for row in reachable_instructions(module, name)):
         raise NoMerge("it multiplies no matrices")
     values = with_values(module, element_loops=False)
-    side_by_side, conditions, apart = packed(values, name, local_size, size)
-    found = Neighbours(side_by_side, name, local_size, size, conditions, apart)
+    one_by_one, of_rounds, quotients = in_turn(values, name, local_size, size)
+    side_by_side, conditions, apart = packed(one_by_one, name, local_size, size)
+    found = Neighbours(side_by_side, name, local_size, size, (*of_rounds, *conditions), apart, quotients=quotients)
     down, across = goal.merge or USUAL
     rows, columns = found.own_extents()
     work_group = (size, 1, 1) if found.scope == Scope.Subgroup else local_size
@@ -106,6 +109,8 @@ def _described(name: str, signature: KernelSignature, found: Merged) -> str:
             "z")
     if found.conditions:
         text += "; integers that say where its matrices lie must not wrap around"
+    if any(one.otherwise == SHORT for one in found.conditions):
+        text += "; the sizes must be such that a loop that loads a round ahead has something to load"
     for pair in found.apart:
         one, other = (signature.parameters[place].name or f"parameter {place}" for place in pair)
         text += f"; {one} and {other} must not share memory"

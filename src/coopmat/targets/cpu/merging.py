@@ -25,6 +25,7 @@ from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.linear import Split, split
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
+from coopmat.spirv.transform.enlarge.pipelines import in_turn
 from coopmat.spirv.transform.without_variables import with_values
 from coopmat.support.schedules import OPTION
 from coopmat.targets.cpu.lanes.masks import Variant
@@ -138,10 +139,11 @@ class Merging:
         local_size = launch.local_size
         depth = _depth(self.module, variant, self._features)
         module, inside, quotients = without_guards(self.module, kernel, local_size, variant.sub_group_size, placing)
+        module, of_rounds, more = in_turn(module, kernel, local_size, variant.sub_group_size, placing)
         module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, placing,
                                            chains=not depth.rounds)
-        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *conditions), apart, placing,
-                           quotients=quotients)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *of_rounds, *conditions),
+                           apart, placing, quotients={**quotients, **more})
         flat = found.flat_product()
         if flat is not None and depth.unit.kind == "tiles" and launch.wish is None and self._block is None:
             raise flat

@@ -9,7 +9,7 @@ from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
-from coopmat.spirv.edit.functions import FunctionEditor, targets
+from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
@@ -242,7 +242,7 @@ class _K:
         if len(classes) != 1 or any(one.opcode == Op.LoopMerge and block.label != self.header
                                     for block in self.body for one in block.instructions[-2:-1]):
             return None
-        if not self._leaves_at_header() or self._is_asked_later():
+        if not self.matrices.indices.loops.leaves_at_header(self.header) or self._is_asked_later():
             return None
         k, = classes
         allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, Op.Phi)
@@ -257,11 +257,6 @@ class _K:
             return None
         others = [row for row in self.matrices.products if row not in products]
         return None if any(dimensions.find((row.words[0], 1)) == k for row in others) else k
-
-    def _leaves_at_header(self) -> bool:
-        """Whether no round ends the loop in the middle."""
-        inside = {block.label for block in self.body}
-        return all(inside.issuperset(targets(block)) for block in self.body if block.label != self.header)
 
     def _is_asked_later(self) -> bool:
         """Whether something behind the loop depends on how often it has run."""

@@ -57,9 +57,11 @@ class Indices:
     def of(self, identifier: int) -> Polynomial:
         """What an integer is made of; an atom of its own where that is not known."""
         if identifier not in self._known:
-            self._known[identifier] = self._opaque(identifier)  # of a phi, while it is looked at
+            is_phi = self.editor.definition(identifier).opcode == Op.Phi
+            if is_phi:  # what it is made of may be made of it
+                self._known[identifier] = self._opaque(identifier)
             found = self._known[identifier] = self._found(identifier)
-            if found != self._opaque(identifier):
+            if is_phi and found != self._opaque(identifier):
                 self._replace({Atom("value", identifier): found})
         return self._known[identifier]
 
@@ -113,11 +115,7 @@ class Indices:
 
     def _fits(self, value: Polynomial, bits: int, *, signed: bool) -> Polynomial:
         """A value that is read as a number of so many bits: it must be one."""
-        if bits < ADDRESS_BITS and value.known is None:
-            low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-            self.conditions[Condition(value, low, high)] = None
-        elif not signed and value.known is None:
-            self.conditions[Condition(value, 0, (1 << ADDRESS_BITS - 1) - 1)] = None
+        self.conditions |= dict.fromkeys(_fitting(value, bits, signed=signed))
         return value
 
     def _least(self, row: Instruction) -> Polynomial | None:
@@ -218,13 +216,23 @@ class Indices:
     # --- loops ------------------------------------------------------------------------------
 
     def _phi(self, row: Instruction) -> Polynomial | None:
-        """What a loop counts: its start, and a step for every round."""
+        """What a loop counts: its start, and a step for every round; or what it had computed in the round before."""
         found = self.loops.ends(row)
         if found is None:
             return None
         start, following, header = found
-        step = self.of(following) - self._opaque(row.result_id or 0)
-        return self.of(start) + step * Polynomial.atom("round", header.label) if self._is_fixed(step, header) else None
+        value = self.of(following)
+        step = value - self._opaque(row.result_id or 0)
+        if self._is_fixed(step, header):
+            return self.of(start) + step * Polynomial.atom("round", header.label)
+        return self._of_last_round(self.of(start), value, header)
+
+    def _of_last_round(self, start: Polynomial, value: Polynomial, header: Block) -> Polynomial | None:
+        """What a value of a loop was in the round before, if there is a start that goes on like it."""
+        this = Atom("round", header.label)
+        first = value.replaced({this: Polynomial.constant(-1)})
+        before = Polynomial.atom("round", header.label) - Polynomial.constant(1)
+        return value.replaced({this: before}) if first == start and self._is_fixed(first, header) else None
 
     def _is_fixed(self, value: Polynomial, header: Block) -> bool:
         """Whether a value is the same in all rounds of a loop."""
@@ -251,34 +259,50 @@ class Indices:
             return None
         enters = end.words[2] == merge.words[0]
         row = self.editor.definition(end.words[0])
-        opcode = Op(row.opcode) if enters else _OPPOSITE.get(Op(row.opcode))
-        if opcode not in _COMPARISONS:
+        read = self._read(row, holds=enters)
+        if read is None:
             return None
-        swaps, more, signed = _COMPARISONS[opcode]
-        words = row.words[::-1] if swaps else row.words
-        if not self.is_integer(words[0]):
-            return None
-        one, two = map(self.of, words)
+        opcode, one, two, more, signed = read
         ways = [(one, two, 1), (-two, -one, -1)]  # the first number rises to the second, or that falls to the first
         if opcode == Op.INotEqual:
             ways += [(two, one, 1), (-one, -two, -1)]
-        found = next((way for way in ways if self._step(way[0], header) > 0 and self._is_fixed(way[1], header)), None)
+        found = next((way for way in ways if self.step(way[0], header) > 0 and self._is_fixed(way[1], header)), None)
         if found is None:
             return None
         value, limit, sign = found
-        step = self._step(value, header)
+        step = self.step(value, header)
         start = value - Polynomial.atom("round", header.label).scaled(step)
         if opcode == Op.INotEqual:
             if step > 1 or self.is_strict:
                 return None
             self.conditions[Condition(limit - start, 0, (1 << ADDRESS_BITS - 1) - 1)] = None
         limit += Polynomial.constant(more)
-        bits = self.bits(words[0])
+        bits = self.bits(row.words[0])
         self._fits(start.scaled(sign), bits, signed=signed)
         self._fits((limit + Polynomial.constant(step - 1)).scaled(sign), bits, signed=signed)
         return Counter(header.label, end.words[0], enters, start, step, limit)
 
-    def _step(self, value: Polynomial, header: Block) -> int:
+    def _read(self, row: Instruction, *, holds: bool) -> tuple[Op, Polynomial, Polynomial, int, bool] | None:
+        """A comparison that holds or does not: which one it is with its numbers in an order that the table has, these,
+        and what the table says."""
+        opcode = Op(row.opcode) if holds else _OPPOSITE.get(Op(row.opcode))
+        if opcode not in _COMPARISONS or not self.is_integer(row.words[0]):
+            return None
+        swaps, more, signed = _COMPARISONS[opcode]
+        one, two = map(self.of, row.words[::-1] if swaps else row.words)
+        return opcode, one, two, more, signed
+
+    def negative(self, row: Instruction, *, holds: bool) -> tuple[Polynomial, list[Condition]] | None:
+        """A number that is negative exactly where a comparison holds, or does not, and what must hold for that: that
+        nothing wraps around. None if the comparison is not of that kind."""
+        read = self._read(row, holds=holds)
+        if read is None or read[0] == Op.INotEqual:
+            return None
+        _, one, two, more, signed = read
+        return one - two - Polynomial.constant(more), [
+            condition for value in (one, two) for condition in _fitting(value, self.bits(row.words[0]), signed=signed)]
+
+    def step(self, value: Polynomial, header: Block) -> int:
         """How much more a value is in each round of a loop; 0 if that is not known."""
         step = value.coefficient(Atom("round", header.label))
         return 0 if step is None else step.known or 0
@@ -288,7 +312,8 @@ class Indices:
     def pointer(self, identifier: int) -> tuple[int, Polynomial]:
         """The pointer from which one is reached, and by how many elements."""
         if identifier not in self._pointers:
-            self._pointers[identifier] = (identifier, Polynomial())
+            if self.editor.definition(identifier).opcode == Op.Phi:
+                self._pointers[identifier] = (identifier, Polynomial())
             found, further = self._pointers[identifier] = self._reached(identifier)
             if found != identifier:
                 self._pointers |= {one: (found, further + offset) for one, (base, offset) in self._pointers.items()
@@ -305,10 +330,21 @@ class Indices:
         if row.opcode == Op.Phi and (found := self.loops.ends(row)) is not None:
             start, following, header = found
             base, step = self.pointer(following)
+            first, offset = self.pointer(start)
             if base == identifier and self._is_fixed(step, header):
-                first, offset = self.pointer(start)
                 return first, offset + step * Polynomial.atom("round", header.label)
+            if base == first and (found_before := self._of_last_round(offset, step, header)) is not None:
+                return first, found_before
         return identifier, Polynomial()
+
+
+def _fitting(value: Polynomial, bits: int, *, signed: bool) -> list[Condition]:
+    """What must hold for a value to be a number of so many bits."""
+    if value.known is not None or (bits == ADDRESS_BITS and signed):
+        return []
+    bits = min(bits, ADDRESS_BITS - 1) if not signed else bits
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    return [Condition(value, low, high)]
 
 
 _OPPOSITE = {Op.SGreaterThanEqual: Op.SLessThan, Op.UGreaterThanEqual: Op.ULessThan, Op.SGreaterThan: Op.SLessThanEqual,

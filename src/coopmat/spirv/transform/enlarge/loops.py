@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.edit.functions import Body, Graph
+from coopmat.spirv.edit.functions import Body, Graph, targets
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
@@ -55,6 +55,27 @@ class Loops:
         before, after = ([self.body.blocks[one].label for one, flag in inside.items() if flag is wanted]
                          for wanted in (False, True))
         return before, after
+
+    def only_parent(self, block: Block) -> Block | None:
+        """The block that leads to another one, if no other does."""
+        found = self._graph.predecessors[next(place for place, one in enumerate(self.body.blocks) if one is block)]
+        return self.body.blocks[found[0]] if len(found) == 1 else None
+
+    def leaves_at_header(self, header: int) -> bool:
+        """Whether no round ends a loop in the middle."""
+        found = self.blocks(header)
+        inside = {block.label for block in found}
+        return all(inside.issuperset(targets(block)) for block in found if block.label != header)
+
+    def ways(self, header: Block) -> tuple[Block, Block] | None:
+        """The first block of a loop's rounds, and the one behind the loop, which both are entered from nowhere but its
+        header; None if there are no such blocks."""
+        inside = {block.label for block in self.blocks(header.label)}
+        found = header.terminator.words[1:3] if header.terminator.opcode == Op.BranchConditional else ()
+        if {label in inside for label in found} != {True, False} or not self.leaves_at_header(header.label):
+            return None
+        begin, end = (self.body.block(label) for label in sorted(found, key=lambda label: label not in inside))
+        return (begin, end) if self.only_parent(begin) is header and self.only_parent(end) is header else None
 
     def is_computed_in(self, identifier: int, header: Block) -> bool:
         """Whether a value is computed in blocks that a loop's header dominates, or is none of an instruction."""

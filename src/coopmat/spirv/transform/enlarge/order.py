@@ -40,9 +40,9 @@ class Order:
         """Whether something between two instructions of a block writes to memory."""
         block = self.body.blocks[self.block(one)].instructions
         first, last = sorted((self.places[id(one)][1], self.places[id(other)][1]))
-        return any(self._has_effects(row) for row in block[first + 1:last])
+        return any(self.has_effects(row) for row in block[first + 1:last])
 
-    def _has_effects(self, row: Instruction) -> bool:
+    def has_effects(self, row: Instruction) -> bool:
         """Whether an instruction may write to memory, or orders what does."""
         if row.opcode == Op.CooperativeMatrixPerElementOpEXT:
             return not self.facts.only_computes(row.words[1])
@@ -56,14 +56,14 @@ class Order:
         other arguments of the kernel may be stores to other memory."""
         block = self.body.blocks[self.block(row)].instructions
         between = block[self.places[id(row)][1]:self.places[id(last)][1]]
-        return any((self.reads(one) or self._has_effects(one)) and not self._is_apart(one, row)
+        return any((self.reads(one) or self.has_effects(one)) and not self._is_apart(one, row)
                    for one in between if not any(one is store for store in stores))
 
     def is_passed(self, row: Instruction, last: Instruction) -> bool:
         """Whether something writes to the memory that an instruction reads before a later one."""
         block = self.body.blocks[self.block(row)].instructions
         between = block[self.places[id(row)][1] + 1:self.places[id(last)][1]]
-        return any(self._has_effects(one) and not self._is_apart(one, row) for one in between)
+        return any(self.has_effects(one) and not self._is_apart(one, row) for one in between)
 
     def reads(self, row: Instruction) -> bool:
         """Whether an instruction reads memory."""

@@ -1,0 +1,50 @@
+"""Kernels that work ahead, written as if they did one thing after the other: what finds larger matrices understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.grammar import ExecutionModel
+from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.ahead import Ahead
+from coopmat.spirv.transform.enlarge.conditions import Condition, Placing, Quotient
+from coopmat.spirv.transform.enlarge.growth import scope_of
+from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.last_rounds import LastRounds
+from coopmat.spirv.transform.fold import fold
+from coopmat.spirv.transform.goal import Goal
+
+_MOST = 64  # changes of a kernel
+
+
+class InTurn(NamedTuple):
+    """A kernel that does one thing after the other, what must hold in its launches, and the quotients in that."""
+
+    module: Module
+    conditions: tuple[Condition, ...] = ()
+    quotients: Mapping[int, Quotient] = MappingProxyType({})
+
+
+def in_turn(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, placing: Placing | None = None
+            ) -> InTurn:
+    """The kernel whose loops load what they multiply, and do all of it. ``module`` has values instead of variables.
+    NoMerge for matrices of several scopes."""
+    conditions: dict[Condition, None] = {}
+    quotients: dict[int, Quotient] = {}
+    for change in (Ahead, LastRounds):
+        for _ in range(_MOST):
+            editor = FunctionEditor(module)
+            entry = next(one for one in module.entry_points if one.name == kernel
+                         and one.model == ExecutionModel.Kernel)
+            body = next(one for one in editor.bodies if one.id == entry.function_id)
+            indices = Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
+            one = change(editor, body, indices)
+            if not one.done():
+                break
+            conditions |= one.conditions
+            quotients |= indices.quotients
+            module = fold(editor.done(), Goal(), lambda _: None)
+    return InTurn(module, tuple(conditions), quotients)
