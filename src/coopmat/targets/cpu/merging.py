@@ -35,7 +35,9 @@ from coopmat.targets.cpu.options import HARDWARE
 from coopmat.targets.llvm.values import bits_of
 
 VARIABLE = "COOPMAT_MERGE"
-SHAPES = (
+Shapes = tuple[tuple[tuple[int, int], float], ...]
+"""Rows and columns of a block, and how fast its products are, beside the fastest ones."""
+_USUAL: Shapes = (
     ((128, 256), 1.0),
     ((256, 128), 1.0),
     ((128, 128), 0.95),
@@ -44,11 +46,39 @@ SHAPES = (
     ((32, 64), 0.7),
     ((32, 32), 0.6),
 )
-"""Rows and columns of a block, and how fast one is, beside the first."""
-PACKING = {"tiles": 100, "bytes": 50, "pairs": 50, "shorts": 30, "numbers": 30}
-"""By the kind of a unit: the rows of A whose products take as long as to pack B."""
-DEPTHS = {"tiles": 256, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 256}
-"""Words along K that a block takes at once: A, B and C of a block fill a part of the second-level cache."""
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """What a unit's blocks take. packing: the rows of A whose products take as long as to pack B; copying: the columns
+    of B whose products take as long as to put A into strips. depth: words along K that a block takes at once, so that
+    two strips of each operand stay in the first-level cache, or A, B and C of a block in the second-level one."""
+
+    packing: int
+    copying: int = 0
+    depth: int = 256
+    shapes: Shapes = _USUAL
+
+
+COSTS = {
+    "tiles": _Costs(100, 85, 128, (
+        ((128, 512), 1.0),
+        ((128, 256), 1.0),
+        ((256, 256), 0.95),
+        ((64, 256), 0.95),
+        ((128, 128), 1.0),
+        ((64, 128), 0.95),
+        ((64, 64), 0.95),
+        ((32, 128), 0.6),
+        ((32, 64), 0.6),
+        ((32, 32), 0.5),
+    )),
+    "bytes": _Costs(50),
+    "pairs": _Costs(50),
+    "shorts": _Costs(30),
+    "numbers": _Costs(30),
+}
+"""By the kind of a unit."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +178,7 @@ class Merging:
         if flat is not None and depth.unit.kind == "tiles" and launch.wish is None and self._block is None:
             raise flat
         own = found.own_extents()
-        rows, columns = self._shape(found.extents(launch.group_counts), own, PACKING[depth.unit.kind], launch)
+        rows, columns = self._shape(found.extents(launch.group_counts), own, COSTS[depth.unit.kind], launch)
         if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:
             raise NoMerge("a block of work-groups would be one work-group")
         return found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
@@ -177,8 +207,8 @@ class Merging:
                            f"of their own, of which nothing says where the matrices lie in memory{where}")
         return NoMerge("it multiplies no matrices")
 
-    def _shape(self, extents: tuple[int, int], own: tuple[int, int], packing: int, launch: Launch) -> tuple[int, int]:
-        """Rows and columns of a block: what is asked for, or what takes the least time. ``packing``: see PACKING."""
+    def _shape(self, extents: tuple[int, int], own: tuple[int, int], costs: _Costs, launch: Launch) -> tuple[int, int]:
+        """Rows and columns of a block: what is asked for, or what takes the least time."""
         if launch.wish is not None:
             return own[0] * launch.wish[0], own[1] * launch.wish[1]
         if self._block is not None:
@@ -189,9 +219,9 @@ class Merging:
             (rows, columns), speed = shape
             down, across = -(-extents[0] // rows), -(-extents[1] // columns)
             each = -(-down * across // launch.threads)  # blocks of a thread, one below the other
-            return each * rows * columns / speed + -(-each // down) * columns * packing
+            return each * rows * (columns / speed + costs.copying) + -(-each // down) * columns * costs.packing
 
-        fitting = [(_multiples(sizes, own), speed) for sizes, speed in SHAPES]
+        fitting = [(_multiples(sizes, own), speed) for sizes, speed in costs.shapes]
         return min(fitting, key=seconds)[0]
 
 
@@ -216,7 +246,7 @@ def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
         raise NoMerge("its products are of different types or of different K")
     (unit,), (own,) = units, depths
     rounds = any(isinstance(one, FloatType) and 8 * one.size < bits_of(unit.total) for one in sums)
-    block = own if rounds else max(own, DEPTHS[unit.kind] * unit.together // own * own)
+    block = own if rounds else max(own, COSTS[unit.kind].depth * unit.together // own * own)
     return _Depth(unit, own, block, _step(unit, own), rounds)
 
 

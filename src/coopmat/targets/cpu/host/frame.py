@@ -12,7 +12,7 @@ REUSE_BYTES = TILES * (TAG_BYTES + TILE_BYTES)
 """What lies before a thread's local memory: first all tags, then all tiles."""
 PANELS = 128  # of B that a thread keeps (matrix/product/panels.py)
 ENTRY_BYTES = 64  # of each: what it was made of; zero at the start
-PANEL_BYTES = 4 << 20
+PANEL_BYTES = 16 << 20  # of which only what is used takes memory
 KEPT_BYTES = PANEL_BYTES + PANELS * ENTRY_BYTES + REUSE_BYTES
 """What lies before a thread's local memory in all: panels, their entries, and what is above."""
 

@@ -1,7 +1,8 @@
 """Strips of B that a thread keeps for all of its work-groups, as long as the launch lasts.
 
-A thread has a table of what it keeps, and memory for it. Each product has a part of both; a new panel takes the place
-of the one that came first.
+A thread has a table of what it keeps, and memory for it. Each product has a part of both. Once a panel was found, those
+that are there have been used again, as work-groups that follow each other do: new ones take their places from the first
+on, so that as little memory is used as caches hold.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ look:
 {chr(10).join(compared)}
   br i1 {keys[-1]}.all, label %found, label %more
 found:
+  %restart.at = getelementptr i64, ptr %first.entry, i64 {_KEY}
+  store i64 0, ptr %restart.at
   %panel.offset = mul i64 %number, %nbytes
   %panel = getelementptr i8, ptr %memory, i64 %panel.offset
   %old = insertvalue {{ ptr, i1 }} {{ ptr poison, i1 false }}, ptr %panel, 0
