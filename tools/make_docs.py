@@ -294,8 +294,10 @@ def options_page() -> str:
              "Made from the table of options by tools/make_docs.py. `check`, `compile`, `run` and `cm.build` take "
              "them. A value may follow at once, or as the next word where a blank is shown.", "",
              "Kernels in Python take `-DNDEBUG` and `-UNDEBUG`, which turn [`assert`](joint-matrix.md#assertions) off "
-             "and on, `-w`, `-W…` and `-ferror-limit`, from `@kernel(options=…)` or from `cm.build`, whose options "
-             "come last. Options about optimisation and `-g` change nothing; others are refused.", ""]
+             "and on, `-w`, `-W…`, `-ferror-limit=`, `-fsanitize=`, `-coopmat-schedule=` and those of mathematics, "
+             "from `@kernel(options=…)` and from `cm.build`, whose options come after the kernel's own: of two that "
+             "contradict each other the last one counts. Options about optimisation and `-g` change nothing; others "
+             "are refused.", ""]
     for title, options in GROUPS_OF_OPTIONS.items():
         lines += [f"## {title}", "", "| option | effect |", "|---|---|"]
         lines += [f"| `{_escape(str(option))}` | {_escape(option.help)} |" for option in options if option.help]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import coopmat as cm
 from coopmat.opencl import compile_source
 from coopmat.runtime.options import GROUPS, OPTIONS, Form, parse_options, split_options
+from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Decoration, FPFastMathMode, Op
 from coopmat.support.build_options import LANGUAGES, BuildOptions
 from coopmat.sycl import float32, int32, kernel, nd_item, ptr, sin
@@ -166,6 +167,20 @@ def test_fast_math_in_the_module(options: str, flags: int | None) -> None:
                      for row in module.instructions if row.result_id in found]
         assert decorated == ([] if flags is None else ["sin", "FDiv", "FAdd"])
         assert set(found.values()) == (set() if flags is None else {flags})
+
+
+def test_options_of_python_kernels_come_before_those_of_the_build() -> None:
+    """-fsanitize= and -coopmat-schedule= reach the module from both; of a schedule the build's counts."""
+    def adds(item: nd_item[1], n: ptr[int32]):
+        n[0] = n[1] + n[2]
+
+    sanitizes, first, last = ("-fsanitize=signed-integer-overflow", "-coopmat-schedule=cluster:x",
+                              "-coopmat-schedule=cluster:y")
+    for own, of_build, marks, cluster in (("", "", 0, None), (sanitizes, "", 1, None), ("", sanitizes, 1, None),
+                                      (first, sanitizes, 1, "x"), (f"{sanitizes} {first}", last, 1, "y")):
+        module = cm.build(kernel(options=own)(adds), of_build).module
+        found = sum(row.words[1] == Decoration.NoSignedWrap for row in module.of_opcode(Op.Decorate))
+        assert (found, schedule_of(module).cluster) == (marks, cluster), (own, of_build)
 
 
 def test_undefined_macros() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic
 from coopmat.runtime.calls import CallForm
+from coopmat.support.build_options import BuildOptions
 
 if TYPE_CHECKING:
     from coopmat.tree import nodes
@@ -46,15 +47,9 @@ class PythonKernel(ABC):  # no Protocol: every launch asks whether it was given 
     def form(self) -> CallForm:
         """The parameters that a launch gives arguments for: all but the first and what is captured."""
 
-    @property
     @abstractmethod
-    def schedule(self) -> str | None:
-        """What its own options say of -coopmat-schedule."""
-
-    @property
-    @abstractmethod
-    def fast_math(self) -> tuple[str, ...]:
-        """What its own options let arithmetic assume; see ``BuildOptions``."""
+    def build_options(self, options: Sequence[str] = ()) -> BuildOptions:
+        """Its own options, and ``options``, which come after them. Error for those that only OpenCL C has."""
 
     @abstractmethod
     def key(self) -> str | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.runtime.device import Device
-from coopmat.runtime.options import parse_options
 from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.runtime.saved import Compilation, Optimization
 from coopmat.spirv.analysis.types import VECTOR_LENGTHS
@@ -54,12 +53,8 @@ class OpenCLSource:
         """The module and what belongs to it, from the cache if it holds them. Raises CompileError."""
         found = self._saved(cache)
         if found is None:
-            from coopmat import lowering
-
             tree, warnings = self._translation
-            options = self.options
-            module = lowering.to_spirv(tree, marks_overflow=options.marks_overflow, fast_math=options.fast_math)
-            module = scheduled(module, options.schedule)
+            module = _lowered(tree, self.options)
             found = Compilation(module, warnings, self.files.record(), self.device.can_load(module))
             if not self._depends_on_time():
                 cache.put(self.key, found.to_bytes())
@@ -131,13 +126,8 @@ class PythonSource:
         content = None if entry is None else cache.get(entry)
         found = None if content is None else Compilation.from_bytes(content)
         if found is None:
-            from coopmat import lowering
-
             tree, warnings = self._translation
-            options = parse_options(self.options)
-            module = lowering.to_spirv(tree, marks_overflow=options.marks_overflow,
-                                       fast_math=options.fast_math or self.kernel.fast_math)
-            module = scheduled(module, options.schedule or self.kernel.schedule)
+            module = _lowered(tree, self.kernel.build_options(self.options))
             found = Compilation(module, warnings, {}, self.device.can_load(module))
             if entry is not None:
                 cache.put(entry, found.to_bytes())
@@ -163,6 +153,14 @@ class PythonSource:
     def _translation(self) -> tuple[nodes.Program, list[Diagnostic]]:
         """The kernel tree and the warnings."""
         return self.kernel.compile(self.device.description, self.options)
+
+
+def _lowered(tree: nodes.Program, options: BuildOptions) -> Module:
+    """The module of a tree, as options have it."""
+    from coopmat import lowering
+
+    module = lowering.to_spirv(tree, marks_overflow=options.marks_overflow, fast_math=options.fast_math)
+    return scheduled(module, options.schedule)
 
 
 def llvm_to_spirv(ir: str, name: str, cache: Cache, *, keeps_imports: bool = False) -> Module:

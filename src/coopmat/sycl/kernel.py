@@ -16,6 +16,7 @@ from coopmat.runtime.calls import CallForm
 from coopmat.runtime.element_types import element_type
 from coopmat.runtime.options import Options, split_options
 from coopmat.runtime.python_kernels import PythonKernel, compile_functions_by
+from coopmat.support.build_options import BuildOptions
 from coopmat.support.cached import cached_property
 from coopmat.sycl.captures import Key, Unkeyable, annotation_scope, closure_of, key_of
 from coopmat.sycl.enumerations import layout
@@ -136,15 +137,9 @@ class SyclKernel(PythonKernel):
             return self.function.__globals__[name]
         return eval(name, self.function.__globals__, dict(closure))
 
-    @property
-    def schedule(self) -> str | None:
+    def build_options(self, options: Options = ()) -> BuildOptions:
         """See :class:`PythonKernel`."""
-        return kernel_options(self.name, self.options).schedule
-
-    @property
-    def fast_math(self) -> tuple[str, ...]:
-        """See :class:`PythonKernel`."""
-        return kernel_options(self.name, self.options).fast_math
+        return kernel_options(self.name, self.options, options).build
 
     @cached_property
     def form(self) -> CallForm:

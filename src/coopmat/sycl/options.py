@@ -7,26 +7,22 @@ from dataclasses import dataclass, replace
 from coopmat.diagnostics import Error
 from coopmat.diagnostics.warning_levels import WarningLevels, levels_of
 from coopmat.runtime.options import FAST_MATH_MACROS, Options, parse_options, split_options
-from coopmat.support.build_options import ERROR_LIMIT, BuildOptions
+from coopmat.support.build_options import BuildOptions
 
 NDEBUG = "NDEBUG"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """What a compilation is told. ``has_assertions``: ``assert`` is compiled. ``warnings``: the -W options in order.
-    ``schedule``: what -coopmat-schedule= says. ``fast_math``: what arithmetic may assume, see ``BuildOptions``."""
+    """What a compilation is told. ``has_assertions``: ``assert`` is compiled. ``build``: everything else."""
 
     has_assertions: bool = __debug__
-    warnings: tuple[str, ...] = ()
-    error_limit: int = ERROR_LIMIT
-    schedule: str | None = None
-    fast_math: tuple[str, ...] = ()
+    build: BuildOptions = BuildOptions()
 
     @property
     def levels(self) -> WarningLevels:
         """Which warnings are shown, and which are errors."""
-        return levels_of(self.warnings, {})
+        return levels_of(self.build.warnings, {})
 
 
 def kernel_options(name: str, *given: Options) -> KernelOptions:
@@ -46,4 +42,4 @@ def kernel_options(name: str, *given: Options) -> KernelOptions:
                     "-ferror-limit=N, -fsanitize=, -coopmat-schedule= and those of mathematics (-cl-fast-relaxed-math, "
                     "…); the others are OpenCL C's")
     has_assertions = named[-1][1] is None if named else __debug__  # -UNDEBUG turns them on again
-    return KernelOptions(has_assertions, found.warnings, found.error_limit, found.schedule, found.fast_math)
+    return KernelOptions(has_assertions, found)

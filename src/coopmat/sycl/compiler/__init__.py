@@ -35,7 +35,7 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
     try:
         indexed: AbstractSet[Any] = frozenset()
         while True:
-            sink = DiagnosticSink(options.levels, error_limit=options.error_limit)
+            sink = DiagnosticSink(options.levels, error_limit=options.build.error_limit)
             unit = Unit(HANDLERS, sink, scope, indexed, has_double=device.has_fp64,
                         has_assertions=options.has_assertions)
             compile_into(unit, function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
