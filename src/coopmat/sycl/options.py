@@ -16,8 +16,8 @@ NDEBUG = "NDEBUG"
 class KernelOptions:
     """What a compilation is told. ``has_assertions``: ``assert`` is compiled. ``build``: everything else."""
 
-    has_assertions: bool = __debug__
-    build: BuildOptions = BuildOptions()
+    has_assertions: bool
+    build: BuildOptions
 
     @property
     def levels(self) -> WarningLevels:
