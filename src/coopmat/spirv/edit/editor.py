@@ -17,7 +17,8 @@ from coopmat.spirv.module.operands import encode_number
 
 _UNIQUE = frozenset({
     Op.TypeVoid, Op.TypeBool, Op.TypeInt, Op.TypeFloat, Op.TypeVector, Op.TypePointer, Op.TypeFunction,
-    Op.TypeEvent, Op.Constant, Op.ConstantNull, Op.ConstantTrue, Op.ConstantFalse, Op.ConstantComposite, Op.Undef,
+    Op.TypeEvent, Op.TypeCooperativeMatrixKHR, Op.Constant, Op.ConstantNull, Op.ConstantTrue, Op.ConstantFalse,
+    Op.ConstantComposite, Op.Undef,
 })
 _ANNOTATIONS = frozenset({Op.Name, Op.MemberName, Op.Decorate, Op.DecorateId, Op.DecorateString,
                           Op.MemberDecorate, Op.MemberDecorateString})

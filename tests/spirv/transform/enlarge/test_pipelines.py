@@ -76,3 +76,25 @@ def test_another_round(name: str, change: str, kept: str, products: int) -> None
     assert loop.replace(change, kept) != loop
     assert carried(module) == ({2} if name == "a round ahead" else {0, 1, 2})
     assert sum(1 for _ in module.of_opcode(Op.CooperativeMatrixMulAddKHR)) == products
+
+
+@pytest.mark.parametrize(("options", "start", "sums"), [
+    (TYPES, "0", 2), (TYPES, "7", 2), (TYPES.replace("FLAGS=15", "FLAGS=31"), "0", 4),
+    (TYPES.replace("char", "half").replace("int", "float").replace("FLAGS=15", "FLAGS=0"), "0", 4)])
+def test_two_sums(options: str, start: str, sums: int) -> None:
+    """Sums of integers are one: they wrap around, unless they saturate; floats are rounded."""
+    loop = LOOPS["two sums"].replace("coop_mat_init(0)", f"coop_mat_init({start})")
+    module = with_values(cm.build(SOURCE, [*options.split(), "-DSTART=coop_mat_init(3)", f"-DLOOP={loop}".replace(
+        "\n", " ")]).module, element_loops=False)
+    found = in_turn(module, "gemm", (16, 1, 1), 16).module
+    assert found.validate() == []
+    kinds = [found.definition(row.type_id).opcode for row in found.of_opcode(Op.Phi) if row.type_id is not None]
+    assert kinds.count(Op.TypeCooperativeMatrixKHR) == sums
+    if options is TYPES:
+        m, n, k = 16, 8, 32
+        rng = np.random.default_rng(0)
+        a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((m, k), (k, n)))
+        c = np.zeros((m, n), np.int32)
+        kernel = cm.build(found.to_bytes(), device="sim:generic").kernel("gemm")
+        cm.Queue("sim:generic").enqueue(kernel, (16, 1), (16, 1), a, np.ascontiguousarray(b.T), c, c, m, n, k).wait()
+        np.testing.assert_array_equal(c, a.astype(np.int32) @ b + 3 + int(start))

@@ -14,12 +14,13 @@ from typing import NamedTuple
 from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
-from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.edit.functions import FunctionEditor, replace_uses
 from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.chains import Chains
 from coopmat.spirv.transform.enlarge.conditions import Condition, Placing
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved
 from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
@@ -89,8 +90,10 @@ class _Packing:
     def __post_init__(self) -> None:
         self.body = self.indices.body
         self.order = Order(self.indices, asks=self.asks)
+        self.chains_along_k = Chains(self.editor, self.body)
         self.accesses: dict[int, Access] = {}
         self.same: dict[int, int] = {}  # loads of what another one has loaded
+        self.lengthened: dict[int, int] = {}  # products that are longer now
 
     def done(self) -> int:
         """Pack what can be packed; the number of matrices in memory that are parts of larger ones now."""
@@ -113,6 +116,7 @@ class _Packing:
                 count += len(grid) * len(grid[0])
             except _Apart:
                 self.packs, self.new, self.phis = kept
+        count += sum(map(self._lengthen, [row for row in self.body.rows() if self.chains and self._is_free_chain(row)]))
         if count:
             self._write()
         return count
@@ -251,7 +255,7 @@ class _Packing:
         if len(flags) != 1:
             raise _Apart("they are products with different flags")
         a, b, c, *flag = rows[0].words
-        chains = [[self._chain(one) for one in line] for line in grid]
+        chains = [[self.chains_along_k.of(one) for one in line] for line in grid]
         depths = {len(chain) for line in chains for chain in line}
         is_chain = self.chains and len(depths) == 1 and not (
             flag and flag[0] & CooperativeMatrixOperands.SaturatingAccumulationKHR)
@@ -268,15 +272,22 @@ class _Packing:
             return self._put(rows, Op.CooperativeMatrixMulAddKHR, self._type(grid), a, b, c, *flag)
         raise AssertionError
 
-    def _chain(self, identifier: int) -> list[Instruction]:
-        """A product, and those whose sums it goes on with in its block, the last one first."""
-        found = [self.editor.definition(identifier)]
-        while True:
-            before = self.editor.definition(found[-1].words[2])
-            if before.opcode != Op.CooperativeMatrixMulAddKHR or before.words[3:] != found[0].words[3:] or (
-                    self.order.block(before) != self.order.block(found[0])):
-                return found
-            found.append(before)
+    def _is_free_chain(self, row: Instruction) -> bool:
+        """Whether a product is the last one of a chain, of which no part is one of a larger product yet."""
+        return self.chains_along_k.ends(row) and not any(row.result_id in line for grid in self.packs for line in grid)
+
+    def _lengthen(self, row: Instruction) -> int:
+        """A chain of products as one with more of K; how many matrices in memory are parts of larger ones then."""
+        kept = dict(self.packs), {place: list(rows) for place, rows in self.new.items()}
+        try:
+            longer = self._product(((row.result_id or 0,),), [row])
+        except _Apart:
+            longer = 0
+        if not longer or self.editor.definition(longer).words[0] == row.words[0]:
+            self.packs, self.new = kept
+            return 0
+        self.lengthened[row.result_id or 0] = longer
+        return 2 * len(self.chains_along_k.of(row.result_id or 0))
 
     def _common(self, lines: Sequence[Sequence[Sequence[Instruction]]], operand: int) -> Grid:
         """The operands of chains of products that all chains of a line have in common."""
@@ -377,4 +388,5 @@ class _Packing:
                     rows.append(row)
                 rows += added or ()
             block.instructions = rows
+        replace_uses(self.body, self.lengthened)
         remove_unused(Facts(self.editor), self.body)

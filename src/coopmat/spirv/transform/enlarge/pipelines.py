@@ -14,6 +14,7 @@ from coopmat.spirv.transform.enlarge.conditions import Condition, Placing, Quoti
 from coopmat.spirv.transform.enlarge.growth import scope_of
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.last_rounds import LastRounds
+from coopmat.spirv.transform.enlarge.sums import Sums
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 
@@ -30,11 +31,11 @@ class InTurn(NamedTuple):
 
 def in_turn(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, placing: Placing | None = None
             ) -> InTurn:
-    """The kernel whose loops load what they multiply, and do all of it. ``module`` has values instead of variables.
-    NoMerge for matrices of several scopes."""
+    """The kernel whose loops load what they multiply, do all of it, and form one sum of integers. ``module`` has values
+    instead of variables. NoMerge for matrices of several scopes."""
     conditions: dict[Condition, None] = {}
     quotients: dict[int, Quotient] = {}
-    for change in (Ahead, LastRounds):
+    for change in (Ahead, LastRounds, Sums):
         for _ in range(_MOST):
             editor = FunctionEditor(module)
             entry = next(one for one in module.entry_points if one.name == kernel
