@@ -36,6 +36,8 @@ from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.cuda.chips import CHIPS
 from coopmat.targets.cuda.program import CudaProgram, PtxProgram
 from coopmat.targets.simulator import SimulatorOptions
+from coopmat.targets.vulkan.host.context import device_facts
+from coopmat.targets.vulkan.matrices import Matrices
 from coopmat.targets.vulkan.options import VulkanOptions
 from coopmat.targets.vulkan.program import VulkanProgram
 from tests.kit.targets.ptx import assembled, ptx_of
@@ -177,7 +179,14 @@ def _cuda_program(source: bytes) -> CudaProgram:
 @lru_cache(maxsize=2)
 def _vulkan_program(source: bytes) -> VulkanProgram:
     """The module on the first device of Vulkan."""
-    return VulkanProgram(executable(Module.from_bytes(source)), 0, VulkanOptions())
+    return VulkanProgram(executable(Module.from_bytes(source)), 0, VulkanOptions(), matrices=_matrices_of_vulkan(),
+                         validates=VALIDATES)
+
+
+@lru_cache(maxsize=1)
+def _matrices_of_vulkan() -> Matrices:
+    """Those of the driver, tried out once."""
+    return Matrices(0, device_facts(0), probes=True)
 
 
 def _load_value(name: str) -> list[str]:

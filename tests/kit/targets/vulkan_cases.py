@@ -23,6 +23,7 @@ from coopmat.targets.vulkan.api.failures import failure
 from coopmat.targets.vulkan.host.context import device_facts
 from tests.kit.paths import EXAMPLES
 from tests.kit.targets import driver_cases
+from tests.kit.targets.short_kernels import module
 
 VALIDATES = bool(os.environ.get("VK_INSTANCE_LAYERS"))
 DISCRETE = "COOPMAT_TEST_DISCRETE"
@@ -161,6 +162,20 @@ def large_grids() -> None:
     _run(source, 8 * groups, 8, found, sizes)
     assert (found == np.arange(8 * groups) // 8 + 1).all()
     assert sizes.tolist() == [groups, 8 * groups]
+
+
+def invalid_modules() -> None:
+    """They are refused before a driver sees them."""
+    def add(right: str) -> None:
+        made = module("g_f32 out", f"""
+            %f = OpFAdd %f32 %f32_c1 {right}
+            OpStore %out %f""")
+        cm.Queue(_device()).enqueue(cm.build(made.to_bytes(), device=_device()).kernel("kernel"), 1, 1, found).wait()
+
+    found = np.zeros(1, np.float32)
+    _raises(cm.ValidationError, "operand 2 of OpFAdd has type", lambda: add("%i32_c2"))
+    add("%f32_c2")
+    assert found == [3]
 
 
 def three_dimensions() -> None:

@@ -193,7 +193,20 @@ def integers_become_floats() -> None:
         places = np.dtype(word).itemsize * 8
         given = np.frombuffer(rng.bytes(8 * tables.SIZE), np.uint64) >> rng.integers(0, places, tables.SIZE, np.uint64)
         given = given.astype(word)
+        given[:2] = np.iinfo(word).min, np.iinfo(word).max
         for after in DTYPES:
             calls = [f"convert_{after}_{one}(a)" for one in ROUNDINGS]
             source = tables.table(calls, after, after, {"a": before})
             tables.assert_same(calls, *_both(source, [given], np.zeros(len(calls) * tables.SIZE, DTYPES[after])))
+
+
+def floats_become_integers() -> None:
+    """In all roundings, with saturation, as on the CPU: halfway between integers, and beyond them."""
+    rng = np.random.default_rng(8)
+    for before, dtype in DTYPES.items():
+        given = np.concatenate([np.arange(-128, 128) / 4, rng.standard_normal(tables.SIZE - 256) * 1e4]).astype(dtype)
+        given[-2:] = np.inf, np.nan
+        for after, word in (("char", np.int8), ("int", np.int32), ("ulong", np.uint64)):
+            calls = [f"convert_{after}_sat_{one}(a)" for one in ROUNDINGS]
+            source = tables.table(calls, after, after, {"a": before})
+            tables.assert_same(calls, *_both(source, [given], np.zeros(len(calls) * tables.SIZE, word)))

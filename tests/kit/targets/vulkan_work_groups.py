@@ -29,7 +29,7 @@ def _check(gemm: Gemm, sizes: tuple[int, int, int], gap: int = 0) -> None:
     np.testing.assert_array_equal(found.astype(np.int64), a @ b + (c if gemm.accumulates else 0))
 
 
-def native_tiles() -> None:
+def whole_tiles() -> None:
     _check(Gemm(("fp16", "fp16", "fp32"), (32, 32, 16), _items(4)), (64, 64, 48))
     _check(Gemm(("sint8", "sint8", "sint32"), (32, 16, 32), _items(2)), (64, 64, 32), 8)
 
@@ -40,7 +40,10 @@ def edges() -> None:
 
 
 def types_that_it_does_not_have() -> None:
+    """No driver multiplies fp64, and some no bf16."""
     _check(Gemm(("bf16", "bf16", "fp32"), (16, 16, 16), _items(2), result="bf16"), (16, 16, 16))
+    if cm.device(DEVICE).description.has_fp64:
+        _check(Gemm(("fp64", "fp64", "fp64"), (16, 16, 16), _items(2)), (16, 16, 16))
 
 
 def other_numbers_of_sub_groups() -> None:

@@ -8,7 +8,7 @@ from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv.analysis.types import BFLOAT16_ENCODING
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.edit.ordering import ordered
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 
@@ -39,6 +39,8 @@ class _Replacing:
         self.bfloat16 = bfloat16
         self.integer = self.editor.unique(Op.TypeInt, 16, 0)
         self.single = self.editor.unique(Op.TypeFloat, 32)
+        self.roundings = {row.words[0]: FPRoundingMode(row.words[2]) for row in self.editor.head
+                          if row.opcode == Op.Decorate and row.words[1] == Decoration.FPRoundingMode}
         self.changed = {row.result_id: row.words[1] for row in self.editor.head if row.opcode == Op.TypeVector
                         and row.words[0] == bfloat16}
         self.changed[bfloat16] = 1
@@ -94,9 +96,16 @@ class _Replacing:
         if type_id not in self.changed:
             yield Instruction(row.opcode, type_id, result, tuple(words), None, row.context)
             return
-        exact = self.editor.new_id()
+        exact = self._rounded_as(result)
         yield self.editor.add(Instruction(row.opcode, self._single(type_id), exact, tuple(words), None, row.context))
         yield make(Op.ConvertFToBF16INTEL, exact, type_id=type_id, result_id=result)
+
+    def _rounded_as(self, result: int) -> int:
+        """A float that is rounded as what is made of it, if that is up, down or towards zero."""
+        made, mode = self.editor.new_id(), self.roundings.get(result, FPRoundingMode.RTE)
+        if mode != FPRoundingMode.RTE:
+            self.editor.decorate(made, Decoration.FPRoundingMode, mode)
+        return made
 
     def _converted(self, row: Instruction, is_before: bool, is_after: bool) -> Iterator[Instruction]:
         """By way of a float of 32 bits."""
@@ -111,7 +120,7 @@ class _Replacing:
             yield make(first, source, type_id=type_id, result_id=result)
             return
         if not (is_after and self.editor.definition(source).type_id == single):
-            middle = self.editor.new_id()
+            middle = self._rounded_as(result) if is_after else self.editor.new_id()
             yield self.editor.add(make(first, source, type_id=single, result_id=middle))
             source = middle
         yield make(Op.FConvert if is_before else Op.ConvertFToBF16INTEL, source, type_id=type_id, result_id=result)

@@ -40,15 +40,16 @@ _TRANSLATING = ForkSafeLock()
 
 
 class VulkanProgram:
-    """The kernels of a module on a device. matrices: those of the driver that may be used."""
+    """The kernels of a module on a device. matrices: those of the driver that may be used. validates: whether a module
+    is checked before; drivers do not survive invalid shaders."""
 
     def __init__(self, module: Module, number: int, options: VulkanOptions, cache: Cache | None = None, *,
-                 matrices: Matrices | None = None) -> None:
+                 matrices: Matrices | None = None, validates: bool = True) -> None:
         self.module, self.options = module, options
         self.context: Context = context(number, options.validation)
         self.cache = cache if cache is not None else Cache(None)
         self.matrices = matrices if matrices is not None else Matrices(number, self.context.facts, options.probes)
-        self.validity = Validity(module, validates=False)
+        self.validity = Validity(module, validates=validates)
         self.signatures = module.kernel_signatures
         self.has_work_groups = has_work_groups(module)
         self._shaders: dict[tuple[str, Size | None], Shader] = {}
@@ -195,7 +196,7 @@ class VulkanProgram:
             elif "cooperativeMatrix" in shader.features:
                 words.append("matrices of the driver")
             elif USERS.intersection(self.module.capabilities):
-                words.append("matrices as sub-group code, as the driver has none of their types that work "
+                words.append("matrices as sub-group code, as the driver has none that work of their types and uses "
                              "(coopmat doctor)")
             found.append(f"kernel '{name}' on {self.context.facts.name}: a compute shader with {', '.join(words)}")
         return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from coopmat.spirv.analysis.types import BoolType, FloatType, Type, VectorType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.to_vulkan.instructions.composites import copied
+from coopmat.spirv.transform.to_vulkan.instructions.composites import copied, operand_types
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import LONGEST, U32, U64, UNSIGNED, is_long
 
@@ -224,7 +224,19 @@ def _pointer_or_number(t: Translation, row: Instruction) -> None:
     t.define(row, t.value(row.words[0]))
 
 
+def _and(t: Translation, row: Instruction) -> None:
+    """LLVM's back end truncates with it: it leaves operands wider than the result."""
+    size = t.result_type(row).scalar.size
+    if all(one.scalar.size == size for one in operand_types(t, row).values()):
+        copied(t, row)
+        return
+    by_parts(lambda t, kind, values, kinds: t.writer.op(Op.BitwiseAnd, kind, *(
+        value if before.scalar.size == size else t.writer.converted(value, before, kind)
+        for value, before in zip(values, kinds, strict=True))))(t, row)
+
+
 HANDLERS: dict[int, Handler] = {
+    Op.BitwiseAnd: _and,
     Op.IsFinite: by_parts(is_finite), Op.IsNormal: by_parts(_is_normal), Op.SignBitSet: by_parts(_sign_bit),
     Op.IsNan: by_parts(_is_nan), Op.LessOrGreater: by_parts(_comparing(Op.FOrdNotEqual)),
     Op.Ordered: by_parts(_ordered), Op.Unordered: by_parts(_unordered), Op.Dot: _dot,

@@ -179,19 +179,24 @@ def _insert_dynamic(t: Translation, row: Instruction) -> None:
 
 
 def _reduced(op: Op) -> Handler:
-    """Any and All: of each part, then of the results."""
+    """Any and All: of each part, then of the results. LLVM's back end also makes them of integers: there the highest
+    bit decides."""
     def reduce(t: Translation, row: Instruction) -> None:
-        kind = t.type_of(row.words[0])
+        kind, value = t.type_of(row.words[0]), t.value(row.words[0])
         if not is_long(kind):
-            copied(t, row)
+            t.define(row, holds(t, Op(row.opcode), kind, value))
             return
         part = VectorType(kind.scalar, LONGEST)
-        found = [t.writer.op(Op(row.opcode), BoolType(), t.writer.extract(part, t.value(row.words[0]), index))
-                 for index in range(kind.count // LONGEST)]
-        value = found[0]
-        for other in found[1:]:
-            value = t.writer.op(op, BoolType(), value, other)
-        t.define(row, value)
+        found, *others = [holds(t, Op(row.opcode), part, t.writer.extract(part, value, index))
+                          for index in range(kind.count // LONGEST)]
+        for other in others:
+            found = t.writer.op(op, BoolType(), found, other)
+        t.define(row, found)
+
+    def holds(t: Translation, kept: Op, kind: Type, value: int) -> int:
+        if not isinstance(kind.scalar, BoolType):
+            value = t.writer.op(Op.SLessThan, VectorType(BoolType(), kind.count), value, t.writer.integer(0, kind))
+        return t.writer.op(kept, BoolType(), value)
     return reduce
 
 

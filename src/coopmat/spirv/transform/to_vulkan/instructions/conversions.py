@@ -93,8 +93,11 @@ def _compared(t: Translation, op: Op, nearest: int, kind: Type, value: int, befo
     limit = t.writer.op(Op.FOrdGreaterThanEqual, boolean, wide, t.writer.number(float(1 << bits), wider))
     back = _saturated(t, Op.ConvertFToS if signed else Op.ConvertFToU, before, wide, wider)
     greater, less = (Op.SGreaterThan, Op.SLessThan) if signed else (Op.UGreaterThan, Op.ULessThan)
-    return (t.writer.op(Op.LogicalOr, boolean, limit, t.writer.op(greater, boolean, back, value)),
-            t.writer.op(less, boolean, back, value))
+    is_less = t.writer.op(less, boolean, back, value)
+    if signed:  # an infinity is less than the least integer, too
+        least = t.writer.number(-float(1 << bits), wider)
+        is_less = t.writer.op(Op.LogicalOr, boolean, t.writer.op(Op.FOrdLessThan, boolean, wide, least), is_less)
+    return t.writer.op(Op.LogicalOr, boolean, limit, t.writer.op(greater, boolean, back, value)), is_less
 
 
 def _widened(t: Translation, value: int, kind: Type) -> tuple[int, Type]:

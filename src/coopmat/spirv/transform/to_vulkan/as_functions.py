@@ -1,0 +1,89 @@
+"""Core instructions as functions of OpenCL.std, where those of shaders are not as exact: remainders of floats, which
+Vulkan lets drivers compute of a rounded quotient, and fp64 rounded to integers, where lavapipe rounds halves down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from coopmat.spirv.edit.editor import Editor
+from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Decoration, FPRoundingMode, Op
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.transform.goal import Goal
+
+_OPENCL = "OpenCL.std"
+_ROUNDED = {FPRoundingMode.RTE: "rint", FPRoundingMode.RTP: "ceil", FPRoundingMode.RTN: "floor"}
+_REMAINDERS = frozenset({Op.FRem, Op.FMod})
+_CONVERSIONS = frozenset({Op.ConvertFToS, Op.ConvertFToU})
+
+
+def as_functions(module: Module, _goal: Goal, _note: Callable[[str], None]) -> Module:
+    """The module with functions in their place; they are OpenCL.std's, for the pass ``opencl-std``."""
+    return _Replacing(module).done() if module.of_opcode(*_REMAINDERS, *_CONVERSIONS) else module
+
+
+class _Replacing:
+    def __init__(self, module: Module) -> None:
+        self.editor = Editor(module)
+        self.roundings = {row.words[0]: FPRoundingMode(row.words[2]) for row in self.editor.head
+                          if row.opcode == Op.Decorate and row.words[1] == Decoration.FPRoundingMode}
+        self.done_with: set[int] = set()
+        """Conversions that are of whole numbers now."""
+
+    def done(self) -> Module:
+        editor = self.editor
+        editor.rewrite_functions(self._replaced)
+        editor.head = [row for row in editor.head if not (
+            row.opcode == Op.Decorate and row.words[0] in self.done_with and row.words[1] == Decoration.FPRoundingMode)]
+        return editor.finish()
+
+    def _replaced(self, row: Instruction) -> Iterator[Instruction] | None:
+        if row.opcode in _REMAINDERS and self._width(row.words[0]):
+            return self._remainder(row)
+        if row.opcode in _CONVERSIONS and self._width(row.words[0]) == 64 and \
+                self.roundings.get(row.result_id or 0) in _ROUNDED:
+            return self._converted(row)
+        return None
+
+    def _width(self, value: int) -> int:
+        """The bits of numbers that are no bf16, alone or in a vector; 0 of others."""
+        kind = self.editor.type_of(value)
+        scalar = self.editor.definition(kind.words[0]) if kind.opcode == Op.TypeVector else kind
+        return scalar.words[0] if scalar.opcode == Op.TypeFloat and len(scalar.words) == 1 else 0
+
+    def _call(self, name: str, kind: int, *words: int, result: int | None = None) -> Instruction:
+        number = EXTENDED_INSTRUCTIONS[_OPENCL][name]
+        return self.editor.add(make(Op.ExtInst, self.editor.extended_set(_OPENCL), number, *words, type_id=kind,
+                                    result_id=self.editor.new_id() if result is None else result, context=_OPENCL))
+
+    def _converted(self, row: Instruction) -> Iterator[Instruction]:
+        value, result = row.words[0], row.result_id or 0
+        rounded = self._call(_ROUNDED[self.roundings[result]], self.editor.definition(value).type_id or 0, value)
+        self.done_with.add(result)
+        yield rounded
+        yield make(row.opcode, rounded.result_id or 0, type_id=row.type_id, result_id=result)
+
+    def _remainder(self, row: Instruction) -> Iterator[Instruction]:
+        """fmod; FMod has the divisor's sign: where that is another one, the divisor is added."""
+        kind, result, (value, divisor) = row.type_id or 0, row.result_id or 0, row.words
+        if row.opcode == Op.FRem:
+            yield self._call("fmod", kind, value, divisor, result=result)
+            return
+        editor = self.editor
+        boolean = editor.unique(Op.TypeBool)
+        if editor.definition(kind).opcode == Op.TypeVector:
+            boolean = editor.unique(Op.TypeVector, boolean, editor.definition(kind).words[1])
+        zero = editor.unique(Op.ConstantNull, type_id=kind)
+
+        def op(opcode: Op, type_id: int, *words: int) -> Instruction:
+            return editor.add(make(opcode, *words, type_id=type_id, result_id=editor.new_id()))
+
+        rest = self._call("fmod", kind, value, divisor)
+        found = rest.result_id or 0
+        rows = [rest, op(Op.FOrdLessThan, boolean, found, zero), op(Op.FOrdLessThan, boolean, divisor, zero),
+                op(Op.FOrdNotEqual, boolean, found, zero), op(Op.FAdd, kind, found, divisor)]
+        below, negative, something, other = (one.result_id or 0 for one in rows[1:])
+        rows.append(op(Op.LogicalNotEqual, boolean, below, negative))
+        rows.append(op(Op.LogicalAnd, boolean, something, rows[-1].result_id or 0))
+        yield from rows
+        yield make(Op.Select, rows[-1].result_id or 0, other, found, type_id=kind, result_id=result)
