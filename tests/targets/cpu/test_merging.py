@@ -22,8 +22,9 @@ from coopmat.sycl import (
 )
 from coopmat.targets.cpu.features import LEVELS, cpu_features
 from coopmat.targets.cpu.features import VARIABLE as FEATURES
+from coopmat.targets.cpu.host.frame import Shared
 from coopmat.targets.cpu.host.launch import MergedPlan
-from coopmat.targets.cpu.host.threads import ThreadPool
+from coopmat.targets.cpu.host.threads import POOL, ThreadPool
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
 from tests.kit.fuzz.products import SOURCE, TYPES, drawn
@@ -334,6 +335,27 @@ def test_strips_are_those_of_the_launch() -> None:
     square = np.ascontiguousarray(a[:, :N])
     queue.enqueue(kernel, (N, N // 16), (16, 1), square, square, out, bias, np.int32(N), np.int32(N)).wait()
     np.testing.assert_array_equal(out, square.astype(np.int32) @ square.astype(np.int32))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_strips_of_many_threads(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More threads than cores make strips of B together, of all of its columns or of a window, for one launch."""
+    source = PRELUDE
+    for name, text in (USUAL | {"SCOPE_SCOPE": "SCOPE_SUBGROUP"}).items():
+        source = source.replace(name, text, 1)
+    options = cm.CpuOptions(threads=12)
+    module = cm.build(source, device=cm.device("cpu", options=options)).module
+    rng, bias = np.random.default_rng(0), np.zeros(1, np.int32)
+    for columns, merge in ((512, "2x8"), (528, "4x16"), (1024, "1x4")):
+        monkeypatch.setenv(VARIABLE, merge)
+        program = CpuProgram(module, cpu_features({FEATURES: level}), options)
+        a = rng.integers(-128, 128, (256, 1088)).astype(np.int8)
+        for _ in range(3):
+            b = rng.integers(-128, 128, (1088, columns)).astype(np.int8)
+            out = np.zeros((256, columns), np.int32)
+            program.launch("k", (columns, 16), (16, 1), [a, b, out, bias, np.int32(columns), np.int32(1088)])
+            np.testing.assert_array_equal(out, (a.astype(np.float64) @ b).astype(np.int32))
+            assert POOL._teams[-1]._shared[Shared.COUNT] > 0
 
 
 @pytest.mark.parametrize("loops", [False, True])

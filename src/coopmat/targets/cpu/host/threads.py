@@ -21,7 +21,16 @@ import numpy as np
 
 from coopmat.support.forks import after_fork
 from coopmat.support.native import NativeCode
-from coopmat.targets.cpu.host.frame import KEPT_BYTES, PANEL_BYTES, REUSE_BYTES, TAG_BYTES, TILES
+from coopmat.targets.cpu.host.frame import (
+    KEPT_BYTES,
+    PANEL_BYTES,
+    REUSE_BYTES,
+    SHARED_AT,
+    SHARED_BYTES,
+    TAG_BYTES,
+    TILES,
+    Shared,
+)
 from coopmat.targets.cpu.host.teams import WORD_BYTES, Desk, Job
 from coopmat.targets.cpu.options import available_cores
 
@@ -38,9 +47,11 @@ def aligned(size: int) -> np.ndarray:
 
 
 class Scratch:
-    """Memory of a thread, kept from launch to launch; it grows. What kernels keep lies before it, zero at the start."""
+    """Memory of a thread, kept from launch to launch; it grows. What kernels keep lies before it, zero at the start,
+    and the address of what the threads of a launch share."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: int) -> None:
+        self._shared = shared
         self._memory = np.empty(0, np.uint8)
         self._address = 0
 
@@ -49,6 +60,7 @@ class Scratch:
         if size > self._memory.size - KEPT_BYTES:
             self._memory = aligned(KEPT_BYTES + size)
             self._memory[PANEL_BYTES:KEPT_BYTES - REUSE_BYTES + TILES * TAG_BYTES] = 0
+            self._memory[SHARED_AT:SHARED_AT + WORD_BYTES].view(np.int64)[0] = self._shared
             self._address = self._memory.ctypes.data + KEPT_BYTES
         return self._address
 
@@ -89,11 +101,11 @@ class Share:
 class _Desk:
     """A thread's desk."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: int) -> None:
         self.words = aligned(Desk.COUNT * WORD_BYTES).view(np.int64)
         self.words[:] = 0
         self.address = self.words.ctypes.data
-        self._scratch = Scratch()
+        self._scratch = Scratch(shared)
         self._bytes = -1
 
     def have(self, scratch_bytes: int) -> None:
@@ -108,7 +120,9 @@ class Team:
 
     def __init__(self) -> None:
         self._desks: list[_Desk] = []
-        self._scratch = Scratch()
+        self._shared_memory = aligned(SHARED_BYTES)
+        self._shared = self._shared_memory[:Shared.WORDS * WORD_BYTES].view(np.int64)
+        self._scratch = Scratch(self._shared.ctypes.data)
         self._job = np.zeros(0, np.int64)
 
     def __len__(self) -> int:
@@ -119,7 +133,7 @@ class Team:
         if helpers <= len(self._desks) or not _HAVE_SLEEP:
             return
         while len(self._desks) < helpers:
-            desk = _Desk()
+            desk = _Desk(self._shared.ctypes.data)
             try:
                 threading.Thread(target=_serve, args=(kernel.team, desk), daemon=True, name="coopmat").start()
             except RuntimeError:
@@ -136,6 +150,8 @@ class Team:
         for desk in self._desks[:helpers]:
             desk.have(share.scratch_bytes)
         job, code = self._job, share.kernel.team
+        self._shared[:] = 0
+        self._shared[Shared.ROOM] = PANEL_BYTES
         job[Job.PENDING:Job.UNBEGUN] = (0, 0, helpers, code.run_address, share.launch, share.arguments, own)
         address, start = job.ctypes.data, time.perf_counter_ns()
         try:
@@ -166,6 +182,7 @@ class Team:
     def alone(self, share: Share) -> int:
         """Do all of the work in this thread; how many nanoseconds it took."""
         scratch = self._scratch.address(share.scratch_bytes)
+        self._shared[Shared.ROOM] = 0
         start = time.perf_counter_ns()
         share.kernel.run(share.launch, share.arguments, scratch)
         return time.perf_counter_ns() - start

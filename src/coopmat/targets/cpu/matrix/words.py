@@ -47,7 +47,7 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
             elif is_copied:
                 yield f"  {name}: copied for each block, row by row"
             elif source.is_kept and name == "B":
-                yield f"  {name}: packed once by each thread, and kept for blocks that share it"
+                yield f"  {name}: packed once, and kept for blocks that share it"
             else:
                 yield f"  {name}: packed for each block"
     elif isinstance(operation, Multiply | MultiplyAs):

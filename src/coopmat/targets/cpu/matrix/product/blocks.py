@@ -126,7 +126,7 @@ def _regions(extent: int, size: int) -> list[Region]:
 
 
 REGISTERS = 8  # tiles
-AHEAD = 2  # steps along K for whose tiles of B is asked
+AHEAD = 4  # steps along K for whose tiles of B is asked
 
 
 class TileBlocks(Blocks):

@@ -168,8 +168,8 @@ def _panel_of_b(body: Body, strips: Strips, keeper: Sequence[str], share: Share 
         lines = strips.lines
         address = body.writer.let(f"ptrtoint ptr {lines.base} to i64")
         key = [address, lines.stride, keeper[1], *lines.lines, *lines.elements]
-        base = kept(body, share, keeper[0], key, lambda place: strips.write(body, place),
-                    lambda: _buffer(body, strips))
+        base = kept(body, share, keeper[0], key, strips.parts,
+                    lambda place, part: strips.write_part(body, place, part), lambda: _buffer(body, strips))
     else:
         base = _buffer(body, strips)
         strips.write(body, base)

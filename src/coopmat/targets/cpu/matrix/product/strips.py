@@ -21,6 +21,7 @@ from coopmat.targets.cpu.matrix.sums import to_work
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number
 
+PART = 4  # strips at least that a thread writes at once
 
 @dataclass(frozen=True)
 class Strips:
@@ -83,9 +84,26 @@ class Strips:
         return (self.is_a and self.lines.order == "along" and self.unit.kind == "tiles"
                 and self.depth % self.elements == 0)
 
+    @property
+    def beside(self) -> int:
+        """Strips that share lines of the caches in memory."""
+        length = {"along": LINE, "across": self.unit.lanes, "packed": self.unit.lanes * self.unit.together}
+        return max(1, LINE // (length[self.lines.order] * self.lines.size))
+
+    @property
+    def parts(self) -> int:
+        """Parts of the same number of strips, which several threads may write side by side."""
+        each = max(PART, self.beside)
+        return self.count // each if self.count % each == 0 else 1
+
     def write(self, body: Body, target: str) -> None:
         """Put the operand into strips."""
-        _Filling(body, self, target).done()
+        _Filling(body, self, target).done("0", self.count)
+
+    def write_part(self, body: Body, target: str, part: str) -> None:
+        """Put a part of the operand into strips; ``part``: its number, an i64."""
+        count = self.count // self.parts
+        _Filling(body, self, target).done(body.writer.let(f"mul i64 {part}, {count}"), count)
 
     def copy(self, body: Body, target: str) -> None:
         """Put an operand of which all lines are there, and as the unit takes them, into strips: row by row, as memory
@@ -122,23 +140,29 @@ class _Filling:
         self.pitch = max(LINE, self.length * self.lines.size)  # of a tile's lines that are not all there
         self.edge = ""
 
-    def done(self) -> None:
-        """Fill all strips, in the order in which memory has the lines."""
+    def done(self, first: str, count: int) -> None:
+        """Fill some strips, in the order in which memory has the lines."""
         writer, strips = self.writer, self.strips
+
+        def each(number: str, size: int = 1) -> str:
+            return writer.let(f"add i64 {first}, {writer.let(f'mul i64 {number}, {size}')}")
+
         if strips.has_excess:
-            writer.count(strips.count, lambda strip: writer.do(
-                f"store <16 x i32> zeroinitializer, ptr {self._excess(strip)}, align {LINE}"))
+            writer.count(count, lambda number: writer.do(
+                f"store <16 x i32> zeroinitializer, ptr {self._excess(each(number))}, align {LINE}"))
         if self.lines.order == "along":
-            writer.count(strips.count, lambda strip: writer.count(
-                strips.tiles, lambda tile: self._tile(strip, tile), unrolls=False), unrolls=False)
+            def along(number: str) -> None:
+                strip = each(number)
+                writer.count(strips.tiles, lambda tile: self._tile(strip, tile), unrolls=False)
+
+            writer.count(count, along, unrolls=False)
             return
-        beside = max(1, LINE // (self.length * self.lines.size))  # strips that share lines of the caches
-        whole, rest = divmod(strips.count, beside)
+        beside = strips.beside
+        whole, rest = divmod(count, beside)
 
         def across(tile: str) -> None:
-            writer.count(whole, lambda number: self._beside(writer.let(f"mul i64 {number}, {beside}"), beside, tile),
-                         unrolls=False)
-            self._beside(str(whole * beside), rest, tile)
+            writer.count(whole, lambda number: self._beside(each(number, beside), beside, tile), unrolls=False)
+            self._beside(each(str(whole), beside), rest, tile)
 
         writer.count(strips.tiles, across, unrolls=False)
 
