@@ -12,11 +12,16 @@ SOURCE = """
 #define M(rows, columns, use) \\
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define PACKED CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL
 #define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
 #define LOAD_A(i, at) (BY_COLUMNS_A ? coop_mat_load(a + (row + (i) * TM) + (size_t)(at) * m, COLUMN, m) \\
                                     : coop_mat_load(a + (row + (i) * TM) * k + (at), ROW, k))
+#if TOGETHER > 1
+#define LOAD_B(j, at) coop_mat_load(b + (size_t)(at) * n + (column + (j) * TN) * TOGETHER, PACKED, n * TOGETHER)
+#else
 #define LOAD_B(j, at) (BY_COLUMNS_B ? coop_mat_load(b + (at) + (column + (j) * TN) * k, COLUMN, k) \\
                                     : coop_mat_load(b + (size_t)(at) * n + column + (j) * TN, ROW, n))
+#endif
 #define LOAD(x, y, at) \\
     for (int i = 0; i < RM; i++) x[i] = LOAD_A(i, at); \\
     for (int j = 0; j < RN; j++) y[j] = LOAD_B(j, at)
@@ -87,7 +92,8 @@ _EVEN = list(LOOPS)[3:]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A kernel's options, its sizes, and how many of its work-groups become one."""
+    """A kernel's options, its sizes, and how many of its work-groups become one. together: the rows of B that share
+    words in memory."""
 
     element: str
     options: tuple[str, ...]
@@ -100,6 +106,15 @@ class Drawn:
     merge: str
     threads: int
     loop: str
+    together: int
+
+    def in_memory(self, a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
+        """A and B as the kernel has them in memory: by rows, by columns, or B with rows together in words."""
+        found = [matrix.T if by_columns else matrix for matrix, by_columns in zip((a, b), self.columns, strict=True)]
+        if self.together > 1:
+            k, n = b.shape
+            found[1] = b.reshape(k // self.together, self.together, n).transpose(0, 2, 1)
+        return [np.ascontiguousarray(matrix) for matrix in found]
 
 
 def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
@@ -118,7 +133,11 @@ def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
     rounds, merge = chance.randint(1, most_rounds), [chance.randint(1, 5) for _ in range(2)]
     threads = chance.randint(1, 3)
     loop = chance.choice(list(LOOPS))
+    each = 4 // np.dtype(TYPES[element][0]).itemsize
+    together = each if each > 1 and not columns[1] and chance.random() < 0.5 else 1
+    options["TOGETHER"] = together
     options["LOOP"] = LOOPS[loop].replace("\n", " ")
     return Drawn(element, tuple(f"-D{name}={value}" for name, value in options.items()),
                  (m, n, depth * (2 * -(-rounds // 2) if loop in _EVEN else rounds)), (grid[0], grid[1]), start, end,
-                 columns, (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop)
+                 columns, (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop,
+                 together)

@@ -65,8 +65,7 @@ def operands(one: Drawn, seed: int) -> tuple[list[np.ndarray], np.ndarray]:
     a, b, bias = (rng.integers(low, 5, shape) for shape in ((m, k), (k, n), (m, n)))
     product = a @ b + (bias if one.start else 0)
     expected = (product, product * 3, np.maximum(product, 0), product + bias)[one.end].astype(sums)
-    turned = [matrix.T if by_columns else matrix for matrix, by_columns in zip((a, b), one.columns, strict=True)]
-    return [*(np.ascontiguousarray(matrix.astype(dtype)) for matrix in turned), bias.astype(sums)], expected
+    return [*(matrix.astype(dtype) for matrix in one.in_memory(a, b)), bias.astype(sums)], expected
 
 
 def launched(module: Module, one: Drawn, device: str, given: list[np.ndarray], like: np.ndarray) -> np.ndarray:

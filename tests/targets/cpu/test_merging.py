@@ -44,8 +44,7 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
     else:
         a, b = (rng.standard_normal(shape).astype(dtype) for shape in ((m, k), (k, n)))
         bias = rng.standard_normal((m, n)).astype(sums)
-    given = [np.ascontiguousarray(matrix.T) if turned else matrix for matrix, turned in
-             zip((a, b), one.columns, strict=True)]
+    given = one.in_memory(a, b)
     device = cm.device("cpu", options=cm.CpuOptions(threads=one.threads))
     kernel = cm.build(SOURCE, one.options, device=device)
     found, merged = [], False

@@ -38,7 +38,7 @@ Expected = Callable[[np.ndarray, np.ndarray], np.ndarray]
 @dataclass(frozen=True)
 class Written:
     """A kernel. said: of the merged one, or why it is not; groups, items: of the launch; expected: C, from A * B and
-    what D was. shares: whether D is C."""
+    what D was. shares: whether D is C; packs: whether B is packed, four rows in a word."""
 
     body: str
     said: str = "neighbouring work-groups are one"
@@ -46,6 +46,7 @@ class Written:
     items: int = 16
     expected: Expected = lambda product, d: product
     shares: bool = False
+    packs: bool = False
 
 
 TWO = """int row = get_group_id(1) * 16, column = get_group_id(0) * 32; tc t[2];
@@ -160,6 +161,13 @@ WRITTEN = {
             }}
             s = coop_matmul_add(a, b, s, 15); a = next_a; b = next_b;
         }} {STORE}"""),
+    "B packed": Written(f"""{PLACE} {START} for (int k = 0; k < K; k += 32)
+        s = coop_matmul_add((ta)coop_mat_load(A + row * K + k, ROW, K), (tb)coop_mat_load(B + k * N + column * 4,
+                            CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL, 4 * N), s, 15); {STORE}""", packs=True),
+    "B packed, from within a word": Written(f"""{PLACE} {START} for (int k = 0; k < K; k += 32)
+        s = coop_matmul_add((ta)coop_mat_load(A + row * K + k, ROW, K), (tb)coop_mat_load(B + k * N + column * 4 + K %
+                            2, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL, 4 * N), s, 15); {STORE}""",
+                                            "not merged: a packed matrix does not begin with a whole word", packs=True),
     "one component": Written(f"{PLACE} {START} LOOP s[0] += 0; {STORE}", "not merged: a matrix is used by"),
 }
 
@@ -171,6 +179,7 @@ def test_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = rng.integers(-128, 128, (M, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
     before = rng.integers(-9999, 9999, (M, N)).astype(np.int32)
     wanted = one.expected(a.astype(np.int64) @ b, before)
+    b = np.ascontiguousarray(b.reshape(K // 4, 4, N).transpose(0, 2, 1)) if one.packs else b
     for merge in ("", "0"):
         monkeypatch.setenv(VARIABLE, merge)
         device = cm.device("cpu")

@@ -175,6 +175,9 @@ class Merging:
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *of_rounds, *conditions),
                            apart, placing, quotients={**quotients, **more})
         flat = found.flat_product()
+        packed_otherwise = found.packed_otherwise(depth.unit.together)
+        if packed_otherwise is not None and launch.wish is None and self._block is None:
+            raise packed_otherwise
         if flat is not None and depth.unit.kind == "tiles" and launch.wish is None and self._block is None:
             raise flat
         own = found.own_extents()

@@ -39,12 +39,14 @@ def no_merge(editor: FunctionEditor, row: Instruction, reason: str) -> NoMerge:
 class Matrices:
     """The matrices of a function: their types, how their extents hang together, and where they lie."""
 
-    def __init__(self, indices: Indices, types: TypeTable, *, places_elements: bool = True) -> None:
-        """``places_elements``: whether functions of elements may ask for row and column."""
+    def __init__(self, indices: Indices, types: TypeTable, *, places_elements: bool = True, packed: bool = True
+                 ) -> None:
+        """``places_elements``: whether functions of elements may ask for row and column; ``packed``: whether B may lie
+        packed in memory."""
         self.indices, self.editor, self.types = indices, indices.editor, types
         self.facts = Facts(indices.editor)
         self.dimensions = Dimensions()
-        self.places_elements = places_elements
+        self.places_elements, self.packed = places_elements, packed
         self.operands: dict[int, tuple[int, Polynomial]] = {}
         self.accesses: list[Access] = []
         self.products: list[Instruction] = []
@@ -75,6 +77,8 @@ class Matrices:
                 self.accesses.append(access_of(self.indices, row))
             except NotRegular as reason:
                 raise no_merge(self.editor, row, str(reason)) from None
+            if self.accesses[-1].together > 1 and not self.packed:
+                raise no_merge(self.editor, row, "a matrix is packed in memory")
         elif row.opcode == Op.CooperativeMatrixMulAddKHR:
             a, b, c = row.words[:3]
             if self.is_constant(a) or self.is_constant(b):

@@ -102,9 +102,9 @@ class Neighbours:
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
                  placing: Placing | None = None, *, quotients: Mapping[int, Quotient] = MappingProxyType({}),
-                 places_elements: bool = True) -> None:
+                 places_elements: bool = True, packed: bool = True) -> None:
         """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
-        of sub-groups that stand in one row; ``quotients``: those in the conditions; ``places_elements``:
+        of sub-groups that stand in one row; ``quotients``: those in the conditions; ``places_elements``, ``packed``:
         see :class:`Matrices`."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
@@ -117,7 +117,8 @@ class Neighbours:
         self._check_variables()
         self.conditions, self.apart, self.quotients = conditions, tuple(apart), quotients
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
-        self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements)
+        self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements,
+                                 packed=packed)
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
         self.growth = growth_of(self.matrices)
@@ -132,6 +133,14 @@ class Neighbours:
     def scope(self) -> Scope:
         """Of its matrices."""
         return self.indices.positions.scope
+
+    def packed_otherwise(self, together: int) -> NoMerge | None:
+        """A load of B that lies packed in memory, of which not so many rows share a word. None if there is none."""
+        for access in self.matrices.accesses:
+            if access.together not in (1, together):
+                return no_merge(self.editor, access.row, "B is packed in another order than the processor's "
+                                                         "instructions take")
+        return None
 
     @property
     def element_bytes(self) -> int:

@@ -175,7 +175,7 @@ class Rewriting:
         own = access.sizes[place] if access.sizes is not None else None
         if own is not None and self._put_together(access, dimension) is None:
             return own
-        start, end = access.start(dimension), self._end(access, dimension)
+        start, end = (access.line, access.along)[place], self._end(access, place)
         self.conditions[Condition(end, 0, MOST, _FAR)] = None
         if own is None:
             self.conditions[Condition(start, 0, MOST, _FAR)] = None
@@ -189,10 +189,10 @@ class Rewriting:
         return self._let(Op.UConvert, self.int, self._let(Op.Select, self.long, is_less, limit, reached))
 
     def _extent(self, access: Access, dimension: int) -> int:
-        """The rows or columns that a matrix had."""
+        """The rows or columns that a matrix had, as memory has them."""
         kind = self.matrices.kind(access.matrix)
         assert kind is not None
-        return (kind.rows, kind.columns)[dimension]
+        return access.in_memory((kind.rows, kind.columns)[dimension], dimension)
 
     def _merged(self, value: Polynomial) -> Polynomial:
         """A place in terms of merged work-groups and rounds."""
@@ -202,15 +202,17 @@ class Rewriting:
                   for header, count in self.rounds.items()}
         return value.replaced(atoms)
 
-    def _end(self, access: Access, dimension: int) -> Polynomial:
-        """Where ends what an access may touch in a dimension. Along which work-groups or rounds were put together, that
-        is the last element of these: not each block is whole, and what follows is somebody else's. Elsewhere it is the
-        last one of all work-groups and rounds, which is one number for the launch."""
-        start, along = access.start(dimension), self._put_together(access, dimension)
+    def _end(self, access: Access, place: int) -> Polynomial:
+        """Where ends what an access may touch, in lines (0) or elements of them (1). Along which work-groups or rounds
+        were put together, that is the last element of these: not each block is whole, and what follows is somebody
+        else's. Elsewhere it is the last one of all work-groups and rounds, which is one number for the launch."""
+        dimension = place if access.by_rows else 1 - place
+        start, along = (access.line, access.along)[place], self._put_together(access, dimension)
         moving = [along] if along is not None else [atom for atom in start.atoms if self._moves(atom, access)]
         extent = self._extent(access, dimension)
         if repeats(self.matrices, access, dimension):  # there are as many lines as anybody wants
-            extent = list(grown(self.matrices, self.growth, self.factors, self.rounds, access.matrix))[dimension]
+            extent = access.in_memory(list(grown(self.matrices, self.growth, self.factors, self.rounds,
+                                                 access.matrix))[dimension], dimension)
         end = start.replaced({atom: farthest for atom in moving if (farthest := _farthest(start, atom)) is not None})
         return end + Polynomial.constant(extent)
 
