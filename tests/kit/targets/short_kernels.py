@@ -44,8 +44,8 @@ from tests.kit.targets.ptx import assembled, ptx_of
 
 TARGET = "simulator"
 """What runs the kernels: ``simulator``, ``cpu`` (tests/targets/cpu/test_shared.py), ``cuda``
-(tests/targets/cuda/test_shared.py), ``vulkan`` (no test has it yet: by hand), or ``ptx``: the simulator, and PTX is
-made of them (tests/targets/cuda/test_shared_ptx.py)."""
+(tests/targets/cuda/test_shared.py), ``vulkan`` (tests/targets/vulkan/test_shared.py), or ``ptx``: the simulator, and
+PTX is made of them (tests/targets/cuda/test_shared_ptx.py)."""
 PTX_CHIPS: tuple[str, ...] = ()
 """The chips that PTX is made for."""
 VALIDATES = False

@@ -61,7 +61,7 @@ class _Replacing:
         rounded = self._call(_ROUNDED[self.roundings[result]], self.editor.definition(value).type_id or 0, value)
         self.done_with.add(result)
         yield rounded
-        yield make(row.opcode, rounded.result_id or 0, type_id=row.type_id, result_id=result)
+        yield make(Op(row.opcode), rounded.result_id or 0, type_id=row.type_id, result_id=result)
 
     def _remainder(self, row: Instruction) -> Iterator[Instruction]:
         """fmod; FMod has the divisor's sign: where that is another one, the divisor is added."""
