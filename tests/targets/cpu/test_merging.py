@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 import numpy as np
 import pytest
 
@@ -74,6 +75,14 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
 def test_random_kernels(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = 6 * list(LEVELS).index(level)
     assert sum(compare(seed, level, monkeypatch) for seed in range(first, first + 6)) > 2
+
+
+def test_rounded_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """bf16 products of eight columns have no instruction that takes two numbers along K, as those of blocks would."""
+    one = drawn(105)
+    assert (one.element, one.tile[1]) == ("__bf16", 8)
+    assert not compare(105, "avx512", monkeypatch)
+    assert compare(105, "avx2", monkeypatch)
 
 
 @pytest.mark.slow

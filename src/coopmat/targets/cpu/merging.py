@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
+from coopmat.formats import format_of
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
@@ -29,8 +30,9 @@ from coopmat.spirv.transform.enlarge.pipelines import in_turn
 from coopmat.spirv.transform.without_variables import with_values
 from coopmat.support.schedules import OPTION
 from coopmat.targets.cpu.lanes.masks import Variant
-from coopmat.targets.cpu.matrix.body import Features
+from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
+from coopmat.targets.cpu.matrix.vnni import can_multiply
 from coopmat.targets.cpu.options import HARDWARE
 from coopmat.targets.llvm.values import bits_of
 
@@ -242,7 +244,12 @@ def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
         a, b, c, d = (_kind(types, module, word) for word in (*row.words[:3], row.result_id or 0))
         use = multiply_accumulate_of(a, b, c, d, CooperativeMatrixOperands(row.words[3] if len(row.words) > 3 else 0),
                                      row)
-        units.add(unit_of(use.formats, use.saturating, features))
+        unit = unit_of(use.formats, use.saturating, features)
+        if unit.kind == "pairs" and not any(map(is_large, (a, b, c))) and not can_multiply(
+                features, (a, b, c), [format_of(name) for name in use.formats]):
+            raise NoMerge(f"products of {a.rows}x{b.columns}x{a.columns} are rounded otherwise than those of blocks, "
+                          "whose instructions take two numbers along K at once")
+        units.add(unit)
         depths.add(a.columns)
         sums.add(d.component)
     if len(units) != 1 or len(depths) != 1:
