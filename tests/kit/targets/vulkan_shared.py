@@ -1,5 +1,5 @@
-"""The simulator's tests of what instructions do, on ``vulkan:0``: pytest runs this file in a process that sees lavapipe,
-or the driver in its place (tests/targets/vulkan/test_shared.py). Their expectations come from Python and numpy.
+"""The simulator's tests of what instructions do, on ``vulkan:0``: pytest runs this file in a process that sees it
+(tests/targets/vulkan/test_shared.py). Their expectations come from Python and numpy.
 
 Drivers may take subnormal numbers for zeros: operands of fp32, bf16 and fp64 are none.
 """
