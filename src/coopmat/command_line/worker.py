@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coopmat.diagnostics import Error
-from coopmat.support.allocator import KEPT, MAPPED
+from coopmat.support.allocator import KEEPING
 from coopmat.support.terminal import console, table
 from coopmat.support.version import __version__
 from coopmat.targets.cpu.options import available_cores
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_MEMORY = 0.5  # of the machine's memory that one process may take before Dask ends it: launches may need much
 WIDEST = 1 << 16  # columns of text
-MEMORY = {"MALLOC_ARENA_MAX": 1, "MALLOC_TRIM_THRESHOLD_": KEPT, "MALLOC_MMAP_THRESHOLD_": MAPPED}
+MEMORY = {"MALLOC_ARENA_MAX": 1, **KEEPING}
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 

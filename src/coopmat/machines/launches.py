@@ -132,9 +132,11 @@ class Launches:
 
     def _tried(self, job: Job, place: int) -> Answer:
         deaths = failures = 0
+        has_failed = False  # in the last round
         pause, queues, urgency = _PAUSES[0], time.monotonic() + QUEUES, Urgency.IDLE
         while True:
-            workers = self._order(self.farm.addresses(job.device, again=failures > 0), place)
+            workers = self._order(self.farm.addresses(job.device, again=has_failed), place)
+            has_failed = False
             for worker in workers[:1] if urgency is Urgency.WAITS else workers:
                 client = self.farm.client
                 try:
@@ -144,6 +146,7 @@ class Launches:
                         self._silent[worker] = time.monotonic() + SILENT
                     # one that waits may have ended by what ran before: whether by this shows when it does not wait
                     deaths, failures = deaths + (gone.ran and urgency is not Urgency.WAITS), failures + 1
+                    has_failed = True
                     self._give_up(job, deaths, failures, gone)
                     queues, urgency = time.monotonic() + QUEUES, Urgency.IDLE
                     time.sleep(_POLL)

@@ -13,10 +13,14 @@ from typing import Any
 
 import numpy as np
 
-_TRIM, _MAP = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of <malloc.h>
-KEPT, MAPPED = 1 << 28, 1 << 25  # bytes: free memory that stays with the process; what is mapped by itself
+_THRESHOLDS = {  # numbers of parameters in <malloc.h>, and bytes
+    "MALLOC_TRIM_THRESHOLD_": (-1, 1 << 28),  # free memory that stays with the process
+    "MALLOC_MMAP_THRESHOLD_": (-3, 1 << 25),  # what is mapped by itself
+}
+KEEPING = {name: size for name, (_, size) in _THRESHOLDS.items()}
+"""The environment of a process whose C library keeps memory from its start, as :func:`keep_freed_memory` has it."""
 LAZY = 1 << 20  # bytes from which on zeros are the system's
-_SETTINGS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_")
+_SETTINGS = (*_THRESHOLDS, "MALLOC_TOP_PAD_")
 
 
 @cache
@@ -25,8 +29,8 @@ def keep_freed_memory() -> None:
     once. Dask has its workers do so, and every allocation then costs page faults."""
     if is_set(os.environ) and platform.libc_ver()[0] == "glibc":
         library = ctypes.CDLL(None)
-        library.mallopt(_TRIM, KEPT)
-        library.mallopt(_MAP, MAPPED)
+        for parameter, size in _THRESHOLDS.values():
+            library.mallopt(parameter, size)
 
 
 def is_set(environment: Mapping[str, str]) -> bool:
