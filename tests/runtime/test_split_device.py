@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.sycl import int32, kernel, nd_item, nd_range, ptr
 from coopmat.targets.analysis.sharing import sharing_of
 from coopmat.targets.base.partition import partition
 from tests.kit.cases import CASES, Case, copies
@@ -106,6 +109,33 @@ def test_errors_of_a_part_are_the_launchs(program: cm.Program) -> None:
     assert "work-group (7, 0, 0)" in str(found.value)
     with pytest.raises(cm.DataRace, match=r"work-groups are counted from \(4, 0, 0\) here"):
         cm.Queue(several(2)).enqueue(cm.build(LATE_RACE).kernel("race"), 64, 8, np.zeros(1, np.int32)).wait()
+
+
+def test_assertions(queue: cm.Queue) -> None:
+    """They read texts of the program, and write nothing."""
+    @kernel
+    def below(item: nd_item[1], out: ptr[int32], limit: int):
+        i = item.get_global_id(0)
+        assert i < limit
+        out[i] = i
+
+    out = np.zeros(64, np.int32)
+    queue.parallel_for(nd_range((64,), (8,)), below, out, 64).wait()
+    np.testing.assert_array_equal(out, np.arange(64))
+    out[:] = -1
+    with pytest.raises(cm.Error, match=r"assertion failed: i < limit .*work-group \(7, 0, 0\)"):
+        queue.parallel_for(nd_range((64,), (8,)), below, out, 60).wait()
+    assert (out == -1).all()
+
+
+def test_what_parts_print_comes_in_their_order(queue: cm.Queue, capsys: pytest.CaptureFixture[str]) -> None:
+    source = 'kernel void say(void) { if (get_local_id(0) == 0) printf("%d\\n", (int)get_group_id(0)); }'
+    queue.enqueue(cm.build(source).kernel("say"), 144, 8).wait()
+    shown = [int(line) for line in capsys.readouterr().out.split()]
+    assert len(shown) == 18
+    count = len(queue.device.name.split(","))  # equal parts of the first launch
+    parts = [set(shown[part * 18 // count:(part + 1) * 18 // count]) for part in range(count)]
+    assert all(max(one) < min(other) for one, other in itertools.pairwise(parts))
 
 
 def test_parts() -> None:

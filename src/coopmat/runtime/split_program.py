@@ -21,6 +21,7 @@ from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.modules import check
 from coopmat.targets.base.out_of_bounds import argument_name
+from coopmat.targets.base.output import Said, heard
 from coopmat.targets.base.partition import Part
 from coopmat.targets.base.putting_together import Copies
 
@@ -118,17 +119,23 @@ class SplitProgram:
                                   "own: give an array of the host, where the counts are put together")
 
     def _run(self, work: Work, parts: Sequence[Part], given: Sequence[Sequence[Any]]) -> list[float]:
-        """Run parts in threads, since whoever takes arrays of the host waits for them; the seconds of each."""
-        def run(part: Part, arguments: Sequence[Any]) -> float:
+        """Run parts in threads, since whoever takes arrays of the host waits for them; the seconds of each. What
+        they print and warn of is said here, in the order of the parts."""
+        def run(part: Part, arguments: Sequence[Any], said: Said) -> float:
             start = perf_counter()
             try:
-                self._streams[part.owner].launch(work.kernel, work.sizes(part), [*arguments, *work.place(part)]).wait()
+                with heard(said):
+                    self._streams[part.owner].launch(work.kernel, work.sizes(part),
+                                                     [*arguments, *work.place(part)]).wait()
             except SimulationError as error:
                 raise error.in_part(part.first) from None
             return perf_counter() - start
 
-        works = [self._threads.submit(run, part, one) for part, one in zip(parts, given, strict=True)]
+        said = [Said() for _ in parts]
+        works = [self._threads.submit(run, *one) for one in zip(parts, given, said, strict=True)]
         wait(works)
+        for one in said:
+            one.repeat()
         return [work.result() for work in works]  # raises what one of them has failed with
 
     def explanation(self) -> list[str]:

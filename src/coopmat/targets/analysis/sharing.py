@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from coopmat.spirv.analysis.imports import is_assertion
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.types import FloatType, IntType, TypeTable
 from coopmat.spirv.grammar import LIFETIMES, ExecutionModel, Op, StorageClass
@@ -94,7 +95,7 @@ class _Search:
             yield from block.instructions
 
     def _note(self, row: Instruction, root: int | None, writes: bool) -> None:
-        if row.opcode in LIFETIMES:
+        if row.opcode in LIFETIMES or self._asserts(row):
             return
         combination = self._combination(row) if row.opcode in _ATOMIC else None
         if combination is not None:
@@ -109,6 +110,10 @@ class _Search:
         self.plain.setdefault(root, row)
         if writes:
             self.written.add(root)
+
+    def _asserts(self, row: Instruction) -> bool:
+        """Whether it is a failed assertion, which reads texts, and whose launch fails."""
+        return row.opcode == Op.FunctionCall and is_assertion(self.flat.module, row.words[0])
 
     def _combination(self, row: Instruction) -> Combination | None:
         """How the effects of an atomic operation are put together; None if they cannot be."""
