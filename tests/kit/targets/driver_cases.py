@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from tests.kit.targets.short_kernels import module
 
 Run = Callable[..., Any]
 """Of a source, a global and a local size, and arguments."""
@@ -47,6 +48,21 @@ def null_pointers_and_const_ones(run: Run) -> None:
     assert (y == x).all()
     run(source, 16, 8, None, y)
     assert (y == -1).all()
+
+
+def invalid_modules(device: cm.Device) -> None:
+    """They are refused before a driver sees them."""
+    def add(right: str) -> None:
+        made = module("g_f32 out", f"""
+            %f = OpFAdd %f32 %f32_c1 {right}
+            OpStore %out %f""")
+        cm.Queue(device).enqueue(cm.build(made.to_bytes(), device=device).kernel("kernel"), 1, 1, found).wait()
+
+    found = np.zeros(1, np.float32)
+    with pytest.raises(cm.ValidationError, match="operand 2 of OpFAdd has type"):
+        add("%i32_c2")
+    add("%f32_c2")
+    assert found == [3]
 
 
 def three_dimensions(run: Run) -> None:

@@ -95,6 +95,10 @@ def null_pointers_and_const_ones() -> None:
     driver_cases.null_pointers_and_const_ones(_run)
 
 
+def invalid_modules() -> None:
+    driver_cases.invalid_modules(_device())
+
+
 def three_dimensions() -> None:
     driver_cases.three_dimensions(_run)
 

@@ -23,7 +23,6 @@ from coopmat.targets.vulkan.api.failures import failure
 from coopmat.targets.vulkan.host.context import device_facts
 from tests.kit.paths import EXAMPLES
 from tests.kit.targets import driver_cases
-from tests.kit.targets.short_kernels import module
 
 VALIDATES = bool(os.environ.get("VK_INSTANCE_LAYERS"))
 DISCRETE = "COOPMAT_TEST_DISCRETE"
@@ -165,17 +164,7 @@ def large_grids() -> None:
 
 
 def invalid_modules() -> None:
-    """They are refused before a driver sees them."""
-    def add(right: str) -> None:
-        made = module("g_f32 out", f"""
-            %f = OpFAdd %f32 %f32_c1 {right}
-            OpStore %out %f""")
-        cm.Queue(_device()).enqueue(cm.build(made.to_bytes(), device=_device()).kernel("kernel"), 1, 1, found).wait()
-
-    found = np.zeros(1, np.float32)
-    _raises(cm.ValidationError, "operand 2 of OpFAdd has type", lambda: add("%i32_c2"))
-    add("%f32_c2")
-    assert found == [3]
+    driver_cases.invalid_modules(_device())
 
 
 def three_dimensions() -> None:

@@ -15,6 +15,7 @@ from coopmat.support.cached import cached_property
 from coopmat.targets.base.children import Ending
 from coopmat.targets.base.dump import dump
 from coopmat.targets.base.geometry import Geometry
+from coopmat.targets.base.validity import Validity
 from coopmat.targets.opencl.adaptation import Adapted, adapt
 from coopmat.targets.opencl.host.compiling import Compiled, Refused, build, compiled
 from coopmat.targets.opencl.host.context import Context, context
@@ -28,7 +29,8 @@ LONGEST_LOG = 4000  # characters of the driver's own text in an error
 
 
 class OpenCLProgram:
-    """A module for ``opencl:ordinal``; the driver compiles it at the first launch, or finds it in ``cache``."""
+    """A module for ``opencl:ordinal``; the driver compiles it at the first launch, or finds it in ``cache``.
+    ValidationError for an invalid one."""
 
     def __init__(self, module: Module, ordinal: int, description: DeviceDescription, support: Support,
                  options: OpenCLOptions, cache: Cache | None) -> None:
@@ -37,7 +39,8 @@ class OpenCLProgram:
         self.support = support
         self.signatures = module.kernel_signatures
         self.sub_group_size = description.sub_group_sizes[0]
-        self.adapted: Adapted = adapt(module, description, support, options)
+        with Validity(module).of_kernel(next(iter(self.signatures), "")):
+            self.adapted: Adapted = adapt(module, description, support, options)
         self._plans: dict[Any, Plan] = {}
 
     @property
