@@ -36,7 +36,6 @@ LEFT_OUT = {
     "conversions__float_to_float[f64-bf16-RTE]": SUBNORMAL,
     "conversions__cast_to_explicit_storage_gives_null_elsewhere": "pointers to local memory have no numbers there",
     "foreign_modules__constants_that_are_not_simulated": REFUSED,
-    "foreign_modules__generic_pointers_and_sizes": "no shader has OpSizeOf",
 }
 """Tests, or single cases, that do not apply, and why not."""
 

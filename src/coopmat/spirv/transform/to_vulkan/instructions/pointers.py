@@ -32,6 +32,11 @@ def _load(t: Translation, row: Instruction) -> None:
         t.define(row, t.memory.load(kind, _place(t, pointer, kind, row.words[1:])))
 
 
+def _size_of(t: Translation, row: Instruction) -> None:
+    """The bytes of what a pointer points to."""
+    t.define(row, t.writer.number(t.table.pointee(t.type_of(row.words[0])).size, t.result_type(row)))
+
+
 def _extract(t: Translation, row: Instruction) -> None:
     source = row.words[0]
     if source in t.built_in_parts:
@@ -295,7 +300,7 @@ HANDLERS: dict[int, Handler] = {
     Op.ConvertPtrToU: _to_integer, Op.ConvertUToPtr: _of_integer, Op.CopyObject: _copy_object,
     Op.PtrEqual: _compare(Op.IEqual), Op.PtrNotEqual: _compare(Op.INotEqual), Op.PtrDiff: _difference,
     Op.Select: _select, Op.CompositeExtract: _extract, Op.LifetimeStart: _nothing, Op.LifetimeStop: _nothing,
-    Op.Nop: _nothing,    Op.AssumeTrueKHR: _nothing,
+    Op.Nop: _nothing, Op.AssumeTrueKHR: _nothing, Op.SizeOf: _size_of,
 }
 
 __all__ = ["HANDLERS", "NULL_POSITION", "Region", "of_bytes", "to_bytes"]
