@@ -15,11 +15,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import coopmat as cm
 from tests.kit.targets import short_kernels
 from tests.kit.targets.shared_tests import marks_of, shared_tests
 from tests.kit.targets.values import floats
 
-SHARED = ("test_arithmetic", "test_conversions", "test_foreign_modules", "test_overflow", "test_relational")
+SHARED = ("test_arithmetic", "test_conversions", "test_foreign_modules", "test_overflow", "test_quads",
+          "test_relational")
 """The modules whose tests hold for any size of sub-groups, and any driver but for what is left out."""
 EVERY = "COOPMAT_TEST_EVERY"
 """A variable: one in how many tests is run."""
@@ -36,6 +38,9 @@ LEFT_OUT = {
     "conversions__float_to_float[f64-bf16-RTE]": SUBNORMAL,
     "conversions__cast_to_explicit_storage_gives_null_elsewhere": "pointers to local memory have no numbers there",
     "foreign_modules__constants_that_are_not_simulated": REFUSED,
+    "quads__of_an_inactive_work_item_there_is_zero": "drivers have what they have",
+    "quads__votes[OpGroupNonUniformQuadAllKHR-4-all]": "QuadControlKHR is for shaders of pictures",
+    "quads__votes[OpGroupNonUniformQuadAnyKHR-4-any]": "QuadControlKHR is for shaders of pictures",
 }
 """Tests, or single cases, that do not apply, and why not."""
 
@@ -63,6 +68,8 @@ def _target() -> Iterator[None]:
         patch.setattr(short_kernels, "VALIDATES", True)
         for name in SHARED:
             module = importlib.import_module(f"tests.targets.simulator.{name}")
+            if hasattr(module, "LANES"):
+                patch.setattr(module, "LANES", min(module.LANES, cm.device("vulkan:0").sub_group_sizes[0]))
             if hasattr(module, "floats"):
                 patch.setattr(module, "floats", _without_subnormals)
         yield

@@ -1,4 +1,4 @@
-"""SPV_INTEL_shader_integer_functions2: integer functions as instructions. All but two are functions of OpenCL.std."""
+"""SPV_INTEL_shader_integer_functions2: functions of OpenCL.std, and two that multiply."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from coopmat.spirv.analysis.integer_functions import OPENCL_NAMES
 from coopmat.spirv.grammar import Op
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compiler import Handler
 from coopmat.targets.simulator.opencl_integer import FUNCTIONS
 from coopmat.targets.simulator.values import Array
-
-_NAMES = {
-    Op.UCountLeadingZerosINTEL: "clz", Op.UCountTrailingZerosINTEL: "ctz",
-    Op.AbsISubINTEL: "s_abs_diff", Op.AbsUSubINTEL: "u_abs_diff",
-    Op.IAddSatINTEL: "s_add_sat", Op.UAddSatINTEL: "u_add_sat",
-    Op.ISubSatINTEL: "s_sub_sat", Op.USubSatINTEL: "u_sub_sat",
-    Op.IAverageINTEL: "s_hadd", Op.UAverageINTEL: "u_hadd",
-    Op.IAverageRoundedINTEL: "s_rhadd", Op.UAverageRoundedINTEL: "u_rhadd",
-}
 
 
 def _by_low_half(half: type[np.integer]) -> Callable[[Array, Array], Array]:
@@ -28,7 +20,7 @@ def _by_low_half(half: type[np.integer]) -> Callable[[Array, Array], Array]:
 
 
 OPERATIONS: dict[int, Handler] = {
-    **{op: elementwise(FUNCTIONS[name]) for op, name in _NAMES.items()},
+    **{op: elementwise(FUNCTIONS[name]) for op, name in OPENCL_NAMES.items()},
     Op.IMul32x16INTEL: elementwise(_by_low_half(np.int16)),
     Op.UMul32x16INTEL: elementwise(_by_low_half(np.uint16)),
 }

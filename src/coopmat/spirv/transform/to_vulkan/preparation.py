@@ -24,16 +24,16 @@ from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.opencl_std import opencl_std
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
-from coopmat.spirv.transform.to_vulkan.as_functions import as_functions
 from coopmat.spirv.transform.to_vulkan.instructions import mathematics
 from coopmat.spirv.transform.to_vulkan.instructions.assertions import is_failure
 from coopmat.spirv.transform.to_vulkan.loops import with_hints
+from coopmat.spirv.transform.to_vulkan.replacements import replaced
 from coopmat.spirv.transform.to_vulkan.shader import VulkanTarget
 from coopmat.spirv.transform.values import values
 
 _PER_KERNEL = frozenset({Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId})
 _PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (
-    as_functions, opencl_std, inline, values, fold, spaces, matrices, inline, values, fold, structure)
+    replaced, opencl_std, inline, values, fold, spaces, matrices, inline, values, fold, structure)
 
 
 def prepared(module: Module, kernel: str, target: VulkanTarget,

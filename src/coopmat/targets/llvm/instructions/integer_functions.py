@@ -1,21 +1,13 @@
-"""SPV_INTEL_shader_integer_functions2: integer functions as instructions. All but two are functions of OpenCL.std."""
+"""SPV_INTEL_shader_integer_functions2: functions of OpenCL.std, and two that multiply."""
 
 from __future__ import annotations
 
+from coopmat.spirv.analysis.integer_functions import OPENCL_NAMES
 from coopmat.spirv.grammar import Op
 from coopmat.targets.llvm.emitter import Handler
 from coopmat.targets.llvm.instructions.elementwise import on_numbers
 from coopmat.targets.llvm.instructions.opencl.integer import FORMULAS
 from coopmat.targets.llvm.terms import Formula, function
-
-_NAMES = {
-    Op.UCountLeadingZerosINTEL: "clz", Op.UCountTrailingZerosINTEL: "ctz",
-    Op.AbsISubINTEL: "s_abs_diff", Op.AbsUSubINTEL: "u_abs_diff",
-    Op.IAddSatINTEL: "s_add_sat", Op.UAddSatINTEL: "u_add_sat",
-    Op.ISubSatINTEL: "s_sub_sat", Op.USubSatINTEL: "u_sub_sat",
-    Op.IAverageINTEL: "s_hadd", Op.UAverageINTEL: "u_hadd",
-    Op.IAverageRoundedINTEL: "s_rhadd", Op.UAverageRoundedINTEL: "u_rhadd",
-}
 
 
 def _by_low_half(signed: bool) -> Formula:
@@ -24,7 +16,7 @@ def _by_low_half(signed: bool) -> Formula:
 
 
 OPERATIONS: dict[int, Handler] = {
-    **{op: on_numbers(function(FORMULAS[name])) for op, name in _NAMES.items()},
+    **{op: on_numbers(function(FORMULAS[name])) for op, name in OPENCL_NAMES.items()},
     Op.IMul32x16INTEL: on_numbers(function(_by_low_half(True))),
     Op.UMul32x16INTEL: on_numbers(function(_by_low_half(False))),
 }

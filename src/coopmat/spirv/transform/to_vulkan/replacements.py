@@ -1,25 +1,37 @@
-"""Core instructions as functions of OpenCL.std, where those of shaders are not as exact: remainders of floats, which
-Vulkan lets drivers compute of a rounded quotient, and fp64 rounded to integers, where lavapipe rounds halves down."""
+"""Instructions in the words that shaders have for them.
+
+Functions of OpenCL.std stand for instructions that shaders have not as exact: remainders of floats, which Vulkan lets
+drivers compute of a rounded quotient, and fp64 rounded to integers, where lavapipe rounds halves down; and for Intel's
+integer functions. Votes and ballots of extensions that came before SPIR-V 1.3 are those of a sub-group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from coopmat.spirv.analysis.integer_functions import OPENCL_NAMES
 from coopmat.spirv.edit.editor import Editor
-from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Decoration, FPRoundingMode, Op
+from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Decoration, FPRoundingMode, Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.goal import Goal
 
 _OPENCL = "OpenCL.std"
+_OF_SUB_GROUPS = {
+    Op.SubgroupAllKHR: Op.GroupNonUniformAll, Op.SubgroupAnyKHR: Op.GroupNonUniformAny,
+    Op.SubgroupAllEqualKHR: Op.GroupNonUniformAllEqual, Op.SubgroupBallotKHR: Op.GroupNonUniformBallot,
+    Op.SubgroupFirstInvocationKHR: Op.GroupNonUniformBroadcastFirst,
+    Op.SubgroupReadInvocationKHR: Op.GroupNonUniformShuffle}
+_BY_LOW_HALF = {Op.IMul32x16INTEL: Op.ShiftRightArithmetic, Op.UMul32x16INTEL: Op.ShiftRightLogical}
 _ROUNDED = {FPRoundingMode.RTE: "rint", FPRoundingMode.RTP: "ceil", FPRoundingMode.RTN: "floor"}
 _REMAINDERS = frozenset({Op.FRem, Op.FMod})
 _CONVERSIONS = frozenset({Op.ConvertFToS, Op.ConvertFToU})
+_REPLACED = (*_REMAINDERS, *_CONVERSIONS, *OPENCL_NAMES, *_OF_SUB_GROUPS, *_BY_LOW_HALF)
 
 
-def as_functions(module: Module, _goal: Goal, _note: Callable[[str], None]) -> Module:
-    """The module with functions in their place; they are OpenCL.std's, for the pass ``opencl-std``."""
-    return _Replacing(module).done() if module.of_opcode(*_REMAINDERS, *_CONVERSIONS) else module
+def replaced(module: Module, _goal: Goal, _note: Callable[[str], None]) -> Module:
+    """The module with other words in their place; functions are OpenCL.std's, for the pass ``opencl-std``."""
+    return _Replacing(module).done() if module.of_opcode(*_REPLACED) else module
 
 
 class _Replacing:
@@ -43,7 +55,12 @@ class _Replacing:
         if row.opcode in _CONVERSIONS and self._width(row.words[0]) == 64 and \
                 self.roundings.get(row.result_id or 0) in _ROUNDED:
             return self._converted(row)
-        return None
+        if row.opcode in OPENCL_NAMES:
+            return iter((self._call(OPENCL_NAMES[Op(row.opcode)], row.type_id or 0, *row.words, result=row.result_id),))
+        if row.opcode in _OF_SUB_GROUPS:
+            return iter((make(_OF_SUB_GROUPS[Op(row.opcode)], self.editor.constant(Scope.Subgroup), *row.words,
+                              type_id=row.type_id, result_id=row.result_id),))
+        return self._product(row) if row.opcode in _BY_LOW_HALF else None
 
     def _width(self, value: int) -> int:
         """The bits of numbers that are no bf16, alone or in a vector; 0 of others."""
@@ -62,6 +79,18 @@ class _Replacing:
         self.done_with.add(result)
         yield rounded
         yield make(Op(row.opcode), rounded.result_id or 0, type_id=row.type_id, result_id=result)
+
+    def _product(self, row: Instruction) -> Iterator[Instruction]:
+        """The product of 32-bit integers, of the second one only its low 16 bits."""
+        editor, kind, (value, factor) = self.editor, row.type_id or 0, row.words
+        half = editor.constant(16)
+        if editor.definition(kind).opcode == Op.TypeVector:
+            half = editor.unique(Op.ConstantComposite, *[half] * editor.definition(kind).words[1], type_id=kind)
+        for op in (Op.ShiftLeftLogical, _BY_LOW_HALF[Op(row.opcode)]):
+            shifted = editor.add(make(op, factor, half, type_id=kind, result_id=editor.new_id()))
+            yield shifted
+            factor = shifted.result_id or 0
+        yield make(Op.IMul, value, factor, type_id=kind, result_id=row.result_id)
 
     def _remainder(self, row: Instruction) -> Iterator[Instruction]:
         """fmod; FMod has the divisor's sign: where that is another one, the divisor is added."""
