@@ -28,9 +28,9 @@ HALF = 0.51
 
 def bound(name: str, kind: str) -> float | None:
     """The bound of a function for a type; None for double precision."""
-    if kind == "f16":
-        return HALF
     if kind == "f64":
         return None
-    bare = name.removeprefix("half_").removeprefix("native_")
-    return 8192 if name.startswith("native_") else SINGLE.get(bare, 16)
+    is_rough = name.startswith(("half_", "native_"))
+    if kind == "f16":
+        return HALF + is_rough  # as many units of single precision are one of fp16
+    return 8192 if is_rough else SINGLE.get(name, 16)
