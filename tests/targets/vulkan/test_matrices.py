@@ -130,3 +130,35 @@ print(json.dumps([texts(plain, 128), texts(plain, 256), texts(stored, 128),
                   texts(Gemm(("fp16", "fp16", "fp32"), (512, 16, 16)), 128)]))""")
     product = "fp16*fp16 + fp32 -> fp32, M=64 N=48 K=32"
     assert usable == [[product], [], [product, "fp16*fp16 + fp16 -> fp16, M=64 N=48 K=16"], []]
+
+
+CHIPS = {"H100": "nvidia_gpu_sm_90", "H200": "nvidia_gpu_sm_90", "A100": "nvidia_gpu_sm_80", "L4": "nvidia_gpu_sm_89"}
+"""A word of a device's name → the architecture that its matrix units have."""
+BITS = """
+import numpy as np
+from pathlib import Path
+example, rng, differences = Path(cm.__file__).parent / "examples" / "gemm.cl", np.random.default_rng(0), {}
+for sums, name, dtype in (("float", "fp32", np.float32), ("half", "fp16", np.float16)):
+    types = ("fp16", "fp16", name, name)
+    m, n, k = next(one.largest for one in cm.device("vulkan:0").own_matrices if one.types == types)
+    options = f"-DIN=half -DOUT={sums} -DFLAGS=CLK_COOPERATIVE_MATRIX_OPERAND_NONE -DTM={m} -DTN={n} -DTK={k}"
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((4 * m, 8 * k), (8 * k, 4 * n)))
+    results = []
+    for device in ("vulkan:0", "sim:ARCHITECTURE"):
+        queue, c = cm.Queue(device), np.zeros((4 * m, 4 * n), dtype)
+        items = queue.device.sub_group_sizes[0]
+        kernel = cm.build(example, options, queue.device).kernel("gemm")
+        queue.enqueue(kernel, (4 * items, 4), (items, 1), a, b, c, 4 * n, 8 * k).wait()
+        results.append(c)
+    differences[sums] = int((results[0] != results[1]).sum())
+print(json.dumps(differences))
+"""
+
+
+def test_bits_of_the_chip() -> None:
+    """Products of random numbers, many of them inexact, are those of the simulated device."""
+    name = on_vulkan.tested().name
+    chip = next((chip for word, chip in CHIPS.items() if word in name.split()), None)
+    if chip is None:
+        pytest.skip(f"no simulated device has the matrix units of {name}")
+    assert found(BITS.replace("ARCHITECTURE", chip)) == {"float": 0, "half": 0}
