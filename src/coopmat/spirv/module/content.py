@@ -305,6 +305,11 @@ class Content:
         """The decorations of an id, each with its operand words; decoration groups are applied."""
         return self._decorations.get(identifier, [])
 
+    def rounding_mode(self, identifier: int) -> int | None:
+        """The FPRoundingMode that decorates a result, if one does."""
+        return next((words[0] for decoration, words in self.decorations(identifier)
+                     if decoration == Decoration.FPRoundingMode), None)
+
     def is_built_in(self, variable: Instruction) -> bool:
         """Whether an OpVariable stands for a built-in value of a kernel."""
         storage = variable.words[0]

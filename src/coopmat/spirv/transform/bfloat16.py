@@ -39,8 +39,6 @@ class _Replacing:
         self.bfloat16 = bfloat16
         self.integer = self.editor.unique(Op.TypeInt, 16, 0)
         self.single = self.editor.unique(Op.TypeFloat, 32)
-        self.roundings = {row.words[0]: FPRoundingMode(row.words[2]) for row in self.editor.head
-                          if row.opcode == Op.Decorate and row.words[1] == Decoration.FPRoundingMode}
         self.changed = {row.result_id: row.words[1] for row in self.editor.head if row.opcode == Op.TypeVector
                         and row.words[0] == bfloat16}
         self.changed[bfloat16] = 1
@@ -102,8 +100,8 @@ class _Replacing:
 
     def _rounded_as(self, result: int) -> int:
         """A float that is rounded as what is made of it, if that is up, down or towards zero."""
-        made, mode = self.editor.new_id(), self.roundings.get(result, FPRoundingMode.RTE)
-        if mode != FPRoundingMode.RTE:
+        made, mode = self.editor.new_id(), self.editor.module.rounding_mode(result)
+        if mode not in (None, FPRoundingMode.RTE):
             self.editor.decorate(made, Decoration.FPRoundingMode, mode)
         return made
 

@@ -20,10 +20,8 @@ def rounding_named(mode: int) -> Rounding:
 
 def rounding_of(module: Module, identifier: int, default: Rounding) -> Rounding:
     """The rounding mode that decorates a result."""
-    for decoration, words in module.decorations(identifier):
-        if decoration == Decoration.FPRoundingMode:
-            return rounding_named(words[0])
-    return default
+    mode = module.rounding_mode(identifier)
+    return default if mode is None else rounding_named(mode)
 
 
 def is_saturated(module: Module, identifier: int) -> bool:

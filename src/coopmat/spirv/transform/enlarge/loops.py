@@ -15,6 +15,7 @@ class Loops:
         self.body = body
         self._blocks = {row.result_id: number for number, block in enumerate(body.blocks) for row in block.instructions
                         if row.result_id is not None}
+        self._numbers = {block.label: number for number, block in enumerate(body.blocks)}
         self._graph = Graph.of(body)
 
     def ends(self, row: Instruction) -> tuple[int, int, Block] | None:
@@ -38,7 +39,7 @@ class Loops:
 
     def blocks(self, header: int) -> list[Block]:
         """The blocks of a loop, by its header's label: those from which a way leads back to it."""
-        number = next(place for place, block in enumerate(self.body.blocks) if block.label == header)
+        number = self._numbers[header]
         found = {number}
         waiting = [one for one in self._graph.predecessors[number] if self.is_inside(one, number)]
         while waiting:
@@ -50,7 +51,7 @@ class Loops:
 
     def parents(self, header: int) -> tuple[list[int], list[int]]:
         """The labels of the blocks from which a loop is entered, and of those from which it comes back."""
-        number = next(place for place, block in enumerate(self.body.blocks) if block.label == header)
+        number = self._numbers[header]
         inside = {one: self.is_inside(one, number) for one in self._graph.predecessors[number]}
         before, after = ([self.body.blocks[one].label for one, flag in inside.items() if flag is wanted]
                          for wanted in (False, True))
@@ -58,7 +59,7 @@ class Loops:
 
     def only_parent(self, block: Block) -> Block | None:
         """The block that leads to another one, if no other does."""
-        found = self._graph.predecessors[next(place for place, one in enumerate(self.body.blocks) if one is block)]
+        found = self._graph.predecessors[self._numbers[block.label]]
         return self.body.blocks[found[0]] if len(found) == 1 else None
 
     def leaves_at_header(self, header: int) -> bool:
@@ -79,5 +80,4 @@ class Loops:
 
     def is_computed_in(self, identifier: int, header: Block) -> bool:
         """Whether a value is computed in blocks that a loop's header dominates, or is none of an instruction."""
-        number = next(place for place, block in enumerate(self.body.blocks) if block is header)
-        return self.is_inside(self._blocks.get(identifier, 0), number)
+        return self.is_inside(self._blocks.get(identifier, 0), self._numbers[header.label])

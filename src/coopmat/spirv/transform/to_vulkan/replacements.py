@@ -23,7 +23,7 @@ _OF_SUB_GROUPS = {
     Op.SubgroupFirstInvocationKHR: Op.GroupNonUniformBroadcastFirst,
     Op.SubgroupReadInvocationKHR: Op.GroupNonUniformShuffle}
 _BY_LOW_HALF = {Op.IMul32x16INTEL: Op.ShiftRightArithmetic, Op.UMul32x16INTEL: Op.ShiftRightLogical}
-_ROUNDED = {FPRoundingMode.RTE: "rint", FPRoundingMode.RTP: "ceil", FPRoundingMode.RTN: "floor"}
+_ROUNDED: dict[int | None, str] = {FPRoundingMode.RTE: "rint", FPRoundingMode.RTP: "ceil", FPRoundingMode.RTN: "floor"}
 _REMAINDERS = frozenset({Op.FRem, Op.FMod})
 _CONVERSIONS = frozenset({Op.ConvertFToS, Op.ConvertFToU})
 _REPLACED = (*_REMAINDERS, *_CONVERSIONS, *OPENCL_NAMES, *_OF_SUB_GROUPS, *_BY_LOW_HALF)
@@ -37,8 +37,6 @@ def replaced(module: Module, _goal: Goal, _note: Callable[[str], None]) -> Modul
 class _Replacing:
     def __init__(self, module: Module) -> None:
         self.editor = Editor(module)
-        self.roundings = {row.words[0]: FPRoundingMode(row.words[2]) for row in self.editor.head
-                          if row.opcode == Op.Decorate and row.words[1] == Decoration.FPRoundingMode}
         self.done_with: set[int] = set()
         """Conversions that are of whole numbers now."""
 
@@ -52,9 +50,9 @@ class _Replacing:
     def _replaced(self, row: Instruction) -> Iterator[Instruction] | None:
         if row.opcode in _REMAINDERS and self._width(row.words[0]):
             return self._remainder(row)
-        if row.opcode in _CONVERSIONS and self._width(row.words[0]) == 64 and \
-                self.roundings.get(row.result_id or 0) in _ROUNDED:
-            return self._converted(row)
+        if row.opcode in _CONVERSIONS and self._width(row.words[0]) == 64:
+            function = _ROUNDED.get(self.editor.module.rounding_mode(row.result_id or 0))
+            return self._converted(row, function) if function is not None else None
         if row.opcode in OPENCL_NAMES:
             return iter((self._call(OPENCL_NAMES[Op(row.opcode)], row.type_id or 0, *row.words, result=row.result_id),))
         if row.opcode in _OF_SUB_GROUPS:
@@ -73,9 +71,9 @@ class _Replacing:
         return self.editor.add(make(Op.ExtInst, self.editor.extended_set(_OPENCL), number, *words, type_id=kind,
                                     result_id=self.editor.new_id() if result is None else result, context=_OPENCL))
 
-    def _converted(self, row: Instruction) -> Iterator[Instruction]:
+    def _converted(self, row: Instruction, function: str) -> Iterator[Instruction]:
         value, result = row.words[0], row.result_id or 0
-        rounded = self._call(_ROUNDED[self.roundings[result]], self.editor.definition(value).type_id or 0, value)
+        rounded = self._call(function, self.editor.definition(value).type_id or 0, value)
         self.done_with.add(result)
         yield rounded
         yield make(Op(row.opcode), rounded.result_id or 0, type_id=row.type_id, result_id=result)

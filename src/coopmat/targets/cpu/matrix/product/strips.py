@@ -23,6 +23,7 @@ from coopmat.targets.llvm.values import Number
 
 PART = 4  # strips at least that a thread writes at once
 
+
 @dataclass(frozen=True)
 class Strips:
     """The strips of an operand. words: of a tile along K. signs: of the elements of A and B."""
