@@ -34,6 +34,7 @@ LEFT_OUT = {
     "arithmetic__float_binary[FMul-multiply-f32]": SUBNORMAL,
     "arithmetic__float_binary[FMul-multiply-f64]": SUBNORMAL,
     "arithmetic__float_binary[FMod-remainder-f32]": SUBNORMAL,
+    "arithmetic__shifts_by_any_amount": "such amounts are undefined",
     "arithmetic__vector_times_scalar_and_dot": "sums of products may be contracted",
     "conversions__float_to_float[f64-bf16-RTE]": SUBNORMAL,
     "conversions__cast_to_explicit_storage_gives_null_elsewhere": "pointers to local memory have no numbers there",
@@ -69,7 +70,7 @@ def _target() -> Iterator[None]:
         for name in SHARED:
             module = importlib.import_module(f"tests.targets.simulator.{name}")
             if hasattr(module, "LANES"):
-                patch.setattr(module, "LANES", min(module.LANES, cm.device("vulkan:0").sub_group_sizes[0]))
+                patch.setattr(module, "LANES", cm.device("vulkan:0").sub_group_sizes[0])
             if hasattr(module, "floats"):
                 patch.setattr(module, "floats", _without_subnormals)
         yield

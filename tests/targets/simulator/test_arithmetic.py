@@ -23,6 +23,8 @@ BINARY = {  # on Python integers, given signed
     "BitwiseAnd": lambda a, b, w: a & b,
     "BitwiseOr": lambda a, b, w: a | b,
     "BitwiseXor": lambda a, b, w: a ^ b,
+}
+SHIFTS = {
     "ShiftLeftLogical": lambda a, b, w: a << b % w,
     "ShiftRightArithmetic": lambda a, b, w: a >> b % w,
     "ShiftRightLogical": lambda a, b, w: unsigned(a, w) >> b % w,
@@ -37,13 +39,26 @@ DIVISIONS = {
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", [*BINARY, *DIVISIONS])
+@pytest.mark.parametrize("name", [*BINARY, *SHIFTS, *DIVISIONS])
 def test_integer_binary(name: str, width: int) -> None:
     a, b = integers(RNG, width), RNG.permutation(integers(RNG, width))
     if name in DIVISIONS:
         b[b == 0] = 3
         a[20], b[20] = np.iinfo(a.dtype).min, -1  # wraps
-    function = (BINARY | DIVISIONS)[name]
+    if name in SHIFTS:
+        b %= width
+    _check_binary(name, a, b)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", SHIFTS)
+def test_shifts_by_any_amount(name: str, width: int) -> None:
+    """Without checks, amounts count modulo the width."""
+    _check_binary(name, integers(RNG, width), RNG.permutation(integers(RNG, width)))
+
+
+def _check_binary(name: str, a: np.ndarray, b: np.ndarray) -> None:
+    function, width = (BINARY | SHIFTS | DIVISIONS)[name], a.itemsize * 8
     expected = wrapped([function(x, y, width) for x, y in zip(a.tolist(), b.tolist(), strict=True)], width)
     found = evaluate(f"Op{name} %i{width} {{0}} {{1}}", f"i{width}", a, b, options=UNCHECKED)
     np.testing.assert_array_equal(found, expected)
@@ -143,7 +158,7 @@ def test_the_smallest_integer_by_minus_one(name: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["ShiftLeftLogical", "ShiftRightArithmetic", "ShiftRightLogical"])
+@pytest.mark.parametrize("name", SHIFTS)
 def test_shifts_out_of_range(name: str, width: int) -> None:
     """By -1 and by the width, also where the amount is of another type than the base."""
     base = np.ones(32, f"i{width // 8}")

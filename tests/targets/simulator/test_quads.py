@@ -9,7 +9,7 @@ import pytest
 
 from coopmat.diagnostics import UndefinedBehavior
 from tests.kit.targets.short_kernels import UNCHECKED, evaluate, module, run
-from tests.kit.targets.values import floats, integers
+from tests.kit.targets.values import floats, integers, wrapped
 
 RNG = np.random.default_rng(21)
 COUNT, LANES = 128, 16
@@ -56,7 +56,7 @@ def test_of_an_inactive_work_item_there_is_zero() -> None:
 
 
 PREDICATES = RNG.integers(0, 4, COUNT).astype(np.int32)
-PREDICATES[:LANES], PREDICATES[LANES:2 * LANES] = 0, 1
+PREDICATES[:32], PREDICATES[32:64] = 0, 1
 
 
 @pytest.mark.parametrize(("op", "size", "holds"), [
@@ -72,7 +72,8 @@ def test_ballots_without_a_scope() -> None:
     data = integers(RNG, 32, COUNT)
     found = evaluate("%some = OpINotEqual %bool {0} %i32_c0\n%r = OpSubgroupBallotKHR %v4_i32 %some", "v4_i32",
                      PREDICATES)
-    words = [sum(1 << lane for lane in range(LANES) if PREDICATES[start + lane]) for start in range(0, COUNT, LANES)]
+    words = wrapped([sum(1 << lane for lane in range(LANES) if PREDICATES[start + lane])
+                     for start in range(0, COUNT, LANES)], 32)
     np.testing.assert_array_equal(found, np.repeat([[word, 0, 0, 0] for word in words], LANES, axis=0))
     first = evaluate("OpSubgroupFirstInvocationKHR %i32 {0}", "i32", data)
     np.testing.assert_array_equal(first, data[ITEMS // LANES * LANES])
