@@ -57,10 +57,10 @@ ONE = ("--global", "256,16", "--local", "16,1", "--no-bounds")  # sub-group in a
 @pytest.mark.parametrize(("options", "said"), [
     ((), "not merged: accesses are checked one by one"),
     (("--no-bounds",), "not merged: where a matrix lies depends on the position in the work-group"),
-    (ONE, "neighbouring work-groups are one, with matrices as large as all of theirs"),
+    (ONE, "neighbouring work-groups are one (down and across), with matrices as large as all of theirs"),
     (ONE, "B: packed once, and kept for blocks that share it"),
     ((*ONE, "-coopmat-schedule=block:none"), "not merged: -coopmat-schedule=block:none"),
-    ((*ONE, "-coopmat-schedule=block:64x32"), "merged: 2 x 4 neighbouring work-groups are one"),
+    ((*ONE, "-coopmat-schedule=block:64x32"), "merged: 4 x 2 neighbouring work-groups are one"),
 ])
 def test_the_cpu(options: tuple[str, ...], said: str) -> None:
     """What became of products, and where they stand in the source."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.spirv.transform.enlarge.merge import NoMerge
 from coopmat.sycl import (
     int8,
     int32,
@@ -22,6 +23,7 @@ from coopmat.sycl import (
     sub_group,
     use,
 )
+from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.cpu.features import LEVELS, cpu_features
 from coopmat.targets.cpu.features import VARIABLE as FEATURES
 from coopmat.targets.cpu.host.frame import Shared
@@ -266,6 +268,30 @@ def checked(item: nd_item[2], A: ptr[int8], B: ptr[int8], C: ptr[int32], bias: p
             joint_matrix_load_checked(sg, b, B, N, K, N, part + k, c)
             joint_matrix_mad(sg, s, a, b, s)
     joint_matrix_store_checked(sg, s, C, N, layout.row_major, M, N, r, c)
+
+
+@pytest.mark.parametrize(("changed", "tiles", "factors"), [
+    ({}, (64, 64), (16, 8, 1)),                                               # along columns, along rows
+    ({}, (6, 5), (6, 6, 1)),                                                  # few more than there are
+    ({}, (64, 1), (16, 1, 1)),
+    ({"LOOP": USUAL["LOOP"].replace("15);", "15); s = s * 3;")}, (64, 64), (4, 4, 1)),
+    ({}, (1, 64), "C is one tile wide, and so narrow that no part of A is multiplied more than once"),
+    ({"LOOP": USUAL["LOOP"].replace("A + r * K + k, ROW, K", "A + k * N + r, COLUMN, N")}, (1, 64), (1, 8, 1)),
+])
+def test_how_large_blocks_are(changed: dict[str, str], tiles: tuple[int, int], factors: tuple[int, int, int] | str,
+                              ) -> None:
+    source = PRELUDE
+    for name, text in (USUAL | changed).items():
+        source = source.replace(name, text, 1)
+    program = CpuProgram(cm.build(source).module, cpu_features({FEATURES: "avx512"}), cm.CpuOptions(threads=1))
+    signature = program.signatures["k"]
+    geometry = Geometry.checked(signature, (16 * tiles[0], tiles[1], 1), (16, 1, 1), None, 16)
+    variant = program.variant(signature, geometry.local_size)
+    if isinstance(factors, str):
+        with pytest.raises(NoMerge, match=factors):
+            program.merged_form("k", variant, geometry)
+    else:
+        assert program.merged_form("k", variant, geometry).merged.factors == factors
 
 
 def test_checks_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

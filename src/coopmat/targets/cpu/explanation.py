@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from coopmat.spirv.analysis.places import place_of, reachable_instructions
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.spirv.transform.goal import counted
 from coopmat.targets.cpu.host.launch import Plan
 from coopmat.targets.cpu.merging import MergedForm
@@ -19,10 +21,18 @@ def explained(name: str, plan: Plan, processor: str, form: MergedForm | str) -> 
     if isinstance(form, str):
         yield f"  not merged: {form}"
     else:
-        blocks = " x ".join(str(factor) for factor in form.merged.factors[:2])
-        yield f"  merged: {blocks} neighbouring work-groups are one, with matrices as large as all of theirs"
+        yield f"  merged: {_said(form.merged)}"
     for note in plan.kernel.code.notes:
         yield f"  {note}"
+
+
+def _said(merged: Merged) -> str:
+    """What became one, down and across as COOPMAT_MERGE has it."""
+    count, down = math.prod(merged.factors), merged.factors[merged.row_axis]
+    if count == 1:
+        return "each work-group stays one, and takes more of K at once"
+    return (f"{down} x {count // down} neighbouring work-groups are one (down and across), with matrices as large as all "
+            "of theirs")
 
 
 def places(module: Module, kernel: str) -> Iterator[str]:

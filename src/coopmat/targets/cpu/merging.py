@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
 from coopmat.formats import format_of
@@ -20,6 +20,7 @@ from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.conditions import Placing, placings
 from coopmat.spirv.transform.enlarge.guards import without_guards
@@ -81,6 +82,10 @@ COSTS = {
     "numbers": _Costs(30),
 }
 """By the kind of a unit."""
+CHANGED = 64 * 64
+"""The most sums of a block if each round of a loop changes them by itself: they stay in the first-level cache."""
+NARROW = 16
+"""The columns of B that are multiplied at once at most: to put A into order pays if there are more."""
 
 
 @dataclass(frozen=True)
@@ -176,14 +181,13 @@ class Merging:
                                            chains=not depth.rounds)
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *of_rounds, *conditions),
                            apart, placing, quotients={**quotients, **more})
-        flat = found.flat_product()
-        packed_otherwise = found.packed_otherwise(depth.unit.together)
-        if packed_otherwise is not None and launch.wish is None and self._block is None:
-            raise packed_otherwise
-        if flat is not None and depth.unit.kind == "tiles" and launch.wish is None and self._block is None:
-            raise flat
-        own = found.own_extents()
-        rows, columns = self._shape(found.extents(launch.group_counts), own, COSTS[depth.unit.kind], launch)
+        own, extents = found.own_extents(), found.extents(launch.group_counts)
+        if launch.wish is None and self._block is None:
+            _check_worth(found, depth, extents)
+        costs = COSTS[depth.unit.kind]
+        if found.changes_sums():
+            costs = replace(costs, shapes=tuple(one for one in costs.shapes if math.prod(one[0]) <= CHANGED))
+        rows, columns = self._shape(extents, own, costs, launch)
         if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:
             raise NoMerge("a block of work-groups would be one work-group")
         return found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
@@ -226,14 +230,32 @@ class Merging:
             each = -(-down * across // launch.threads)  # blocks of a thread, one below the other
             return each * rows * (columns / speed + costs.copying) + -(-each // down) * columns * costs.packing
 
-        fitting = [(_multiples(sizes, own), speed) for sizes, speed in costs.shapes]
+        fitting = [(_multiples(sizes, own, extents), speed) for sizes, speed in costs.shapes]
         return min(fitting, key=seconds)[0]
 
 
-def _multiples(sizes: tuple[int, int], own: tuple[int, int]) -> tuple[int, int]:
-    """Rows and columns that are whole numbers of tiles."""
-    rows, columns = (max(1, size // tile) * tile for size, tile in zip(sizes, own, strict=True))
+def _check_worth(found: Neighbours, depth: _Depth, extents: tuple[int, int]) -> None:
+    """Refuse, with NoMerge, what takes longer in blocks than as it is."""
+    reasons = [found.packed_otherwise(depth.unit.together)]
+    if depth.unit.kind == "tiles":
+        reasons.append(found.flat_product())
+    if 1 < found.own_extents()[1] == extents[1] <= NARROW and not found.lies_by_columns(Use.MatrixAKHR):
+        reasons.append(NoMerge("C is one tile wide, and so narrow that no part of A is multiplied more than once"))
+    for reason in filter(None, reasons):
+        raise reason
+
+
+def _multiples(sizes: tuple[int, int], own: tuple[int, int], extents: tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns that are whole numbers of tiles, and not many more than there are."""
+    rows, columns = (min(max(1, size // tile), _few(-(-extent // tile))) * tile
+                     for size, tile, extent in zip(sizes, own, extents, strict=True))
     return rows, columns
+
+
+def _few(count: int) -> int:
+    """The least power of two, or three times one, that is not below a number: launches of many sizes share blocks."""
+    power = 1 << (count - 1).bit_length()
+    return power // 4 * 3 if 4 * count <= 3 * power and power > 2 else power
 
 
 def _depth(module: Module, variant: Variant, features: Features) -> _Depth:

@@ -22,6 +22,7 @@ from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_variable
 from coopmat.spirv.grammar import BuiltIn, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Placing, Quotient
@@ -160,6 +161,21 @@ class Neighbours:
                     return no_merge(self.editor, row, "its loop along K does not only add up products of tiles that "
                                                       "follow each other, so that several rounds cannot be one")
         return None
+
+    def changes_sums(self) -> bool:
+        """Whether a loop changes sums by something else than products, so that it has all of them in each round."""
+        added = {row.words[2] for row in self.matrices.products}
+        phis = [row for header in self.indices.counters.keys() - self.growth.extents.keys()
+                for row in self.body.block(header).instructions
+                if row.opcode == Op.Phi and row.result_id in self.matrices.declared]
+        return any(row.result_id not in added or not any(
+            self.editor.definition(word).opcode in (Op.CooperativeMatrixMulAddKHR, Op.Phi) for word in row.words[::2])
+            for row in phis)
+
+    def lies_by_columns(self, use: Use) -> bool:
+        """Whether a matrix of a use lies in memory by columns."""
+        return any(not access.by_rows for access in self.matrices.accesses
+                   if (kind := self.matrices.kind(access.matrix)) is not None and kind.use == use)
 
     def extents(self, group_counts: Sequence[int]) -> tuple[int, int]:
         """Rows and columns of what all work-groups compute together."""
