@@ -9,6 +9,8 @@ import coopmat as cm
 from coopmat import sycl
 from coopmat.spirv import Module
 from coopmat.spirv.analysis.callees import callees_of
+from coopmat.spirv.analysis.places import place_of
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.transform import passes
 from tests.kit.lenient import lenient
 
@@ -186,6 +188,23 @@ def test_lines_stay_with_their_instructions() -> None:
     module, _ = after(source, "inline", "values", "fold")
     with pytest.raises(cm.Error, match=r"<source>:3:14"):
         run(module, np.array([3, 0], np.int32))
+
+
+@sycl.kernel(sub_group_size=16)
+def in_a_window(item: sycl.nd_item[1], p: sycl.ptr[sycl.float32], n: sycl.int32):
+    sg = item.get_sub_group()
+    m = sycl.joint_matrix(sycl.sub_group, sycl.float32, sycl.use.accumulator, 8, 16)
+    sycl.joint_matrix_load_checked(sg, m, p, n, sycl.layout.row_major, n, n, 0, 0)
+    sycl.joint_matrix_apply(sg, m, lambda x: x + 1)
+    sycl.joint_matrix_store_checked(sg, m, p, n, sycl.layout.row_major, n, n, 0, 0)
+
+
+@pytest.mark.parametrize("name", ["matrices", "element-loops"])
+def test_blocks_that_stand_for_an_instruction_have_its_line(name: str) -> None:
+    module, _ = passes.transform(cm.build(in_a_window).module, passes.chosen([name]))
+    places = [place_of(module, row) for row in module.of_opcode(Op.Load, Op.Store)]
+    assert len(places) > 3
+    assert None not in places[1:]  # but for the one in which a kernel asks who it is
 
 
 NOT_CALLED = """

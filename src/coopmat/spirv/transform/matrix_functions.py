@@ -15,6 +15,7 @@ from coopmat.diagnostics import ValidationError
 from coopmat.numerics.folding import halves
 from coopmat.spirv.analysis.combinations import combination_of
 from coopmat.spirv.edit.editor import Editor
+from coopmat.spirv.edit.ordering import LINES
 from coopmat.spirv.grammar import OPENCL_STD, GroupOperation, MemorySemantics, Op, Scope, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
 from coopmat.spirv.module import Module
@@ -51,7 +52,7 @@ def straight_body(module: Module, function: int) -> list[Instruction]:
     """The instructions of a function of one block that does nothing but compute what it returns, the last of them its
     return; none if it does more."""
     blocks = module.function(function).blocks
-    rows = [row for block in blocks for row in block.instructions if row.opcode not in (Op.Line, Op.NoLine)]
+    rows = [row for block in blocks for row in block.instructions if row.opcode not in LINES]
     is_straight = len(blocks) == 1 and rows[-1].opcode == Op.ReturnValue and all(
         row.opcode in _COMPUTING or (row.opcode == Op.ExtInst and row.words[1] not in _ACTING) for row in rows[:-1])
     return rows if is_straight else []
@@ -133,8 +134,11 @@ class _Rewriting:
         self.function.rows.append(make(op, *words))
 
     def begin(self, label: int) -> None:
-        """A block."""
-        self.function.rows.append(make(Op.Label, result_id=label))
+        """A block, which goes on with the line of the source that the one before has come to."""
+        rows = self.function.rows
+        last = next((row for row in reversed(rows) if row.opcode in (*LINES, Op.Label)), None)
+        rows.append(make(Op.Label, result_id=label))
+        rows += [last] if last is not None and last.opcode in LINES else []
         self.function.label = label
 
     def variable(self, type_id: int) -> int:

@@ -31,8 +31,8 @@ def _said(merged: Merged) -> str:
     count, down = math.prod(merged.factors), merged.factors[merged.row_axis]
     if count == 1:
         return "each work-group stays one, and takes more of K at once"
-    return (f"{down} x {count // down} neighbouring work-groups are one (down and across), with matrices as large as all "
-            "of theirs")
+    return (f"{down} x {count // down} neighbouring work-groups are one (down and across), with matrices as large as "
+            "all of theirs")
 
 
 def places(module: Module, kernel: str) -> Iterator[str]:

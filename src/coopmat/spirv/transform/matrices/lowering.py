@@ -9,7 +9,7 @@ import numpy as np
 
 from coopmat.devices.lane_layout import Indices
 from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type, TypeTable
-from coopmat.spirv.edit.functions import Body, FunctionEditor, with_words
+from coopmat.spirv.edit.functions import Body, FunctionEditor, current_line, with_words
 from coopmat.spirv.edit.linker import ALL_VARIABLES
 from coopmat.spirv.grammar import Decoration, MemorySemantics, Op, StorageClass
 from coopmat.spirv.module.content import Block
@@ -101,7 +101,7 @@ class Lowering(Rewriting):
 
     def enter(self, block: Block) -> None:
         """Begin with a block of the function."""
-        self._first = block.label
+        self._first, self.rows = block.label, []
         self.begin(block.label)
 
     def leave(self) -> None:
@@ -111,8 +111,9 @@ class Lowering(Rewriting):
             self.split[self._first] = last
 
     def begin(self, label: int) -> None:
-        """A block."""
-        self.rows = []
+        """A block, which goes on with the line of the source that the one before has come to."""
+        line = current_line(self.rows)
+        self.rows = [] if line is None else [line]
         self.blocks.append(Block(label, self.rows))
 
     @property
