@@ -1,4 +1,5 @@
-"""Random products of matrices, a few tiles a sub-group, whose work-groups lie side by side: what can be merged."""
+"""Random products of matrices, a few tiles a sub-group, whose work-groups, or rounds over tiles, lie side by side: what
+can be merged."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ SOURCE = """
 OUT relu(OUT x) { return x > 0 ? x : 0; }
 kernel void gemm(global const IN *a, global const IN *b, global const OUT *bias, global OUT *c, int m, int n, int k)
 {
-    size_t row = get_group_id(1) * (RM * TM), column = get_group_id(0) * (RN * TN);
+    const int down = m / (RM * TM), across = n / (RN * TN);
+    TILES {
+    size_t row = (ROW_OF) * (RM * TM), column = (COLUMN_OF) * (RN * TN);
     OUT M(TM, TN, ACCUMULATOR) sums[RM][RN];
     for (int i = 0; i < RM; i++)
         for (int j = 0; j < RN; j++)
@@ -46,6 +49,7 @@ kernel void gemm(global const IN *a, global const IN *b, global const OUT *bias,
             END;
             coop_mat_store(c + (row + i * TM) * n + column + j * TN, sum, ROW, n);
         }
+    }
 }
 """
 TYPES = {"char": (np.int8, "int", np.int32, 15), "uchar": (np.uint8, "int", np.int32, 12),
@@ -88,17 +92,30 @@ LOOPS = {
 }
 """How a kernel goes along K; those after the third one need an even number of rounds."""
 _EVEN = list(LOOPS)[3:]
+_NUMBERED = "t / across", "t % across"
+TILES = {
+    "a grid": ("", "get_group_id(1)", "get_group_id(0)"),
+    "a row": ("int t = get_group_id(0);", *_NUMBERED),
+    "one after the other": ("for (int t = get_group_id(0); t < down * across; t += get_num_groups(0))", *_NUMBERED),
+    "of 64 bits": ("for (ulong t = get_global_id(0) / 16; t < (ulong)down * across; t += get_global_size(0) / 16)",
+                   *_NUMBERED),
+    "in both directions": ("for (uint y = get_group_id(1); y < down; y += get_num_groups(1)) "
+                           "for (uint x = get_group_id(0); across > x; x += get_num_groups(0))", "y", "x"),
+    "along a column": ("for (int y = get_group_id(1), x = get_group_id(0); y < down; y += get_num_groups(1))",
+                       "y", "x"),
+}
+"""Which tiles a work-group has → what stands before its part of the kernel, and the numbers of its row and column."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A kernel's options, its sizes, and how many of its work-groups become one. together: the rows of B that share
-    words in memory."""
+    """A kernel's options, its sizes, its work-groups along x and y, and how many of these become one. together: the
+    rows of B that share words in memory."""
 
     element: str
     options: tuple[str, ...]
     sizes: tuple[int, int, int]
-    grid: tuple[int, int]
+    groups: tuple[int, int]
     start: int
     end: int
     columns: tuple[bool, bool]
@@ -106,6 +123,7 @@ class Drawn:
     merge: str
     threads: int
     loop: str
+    tiles: str
     together: int
 
     def in_memory(self, a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
@@ -137,7 +155,11 @@ def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
     together = each if each > 1 and not columns[1] and chance.random() < 0.5 else 1
     options["TOGETHER"] = together
     options["LOOP"] = LOOPS[loop].replace("\n", " ")
+    tiles = chance.choice(("a grid", *TILES))
+    options |= dict(zip(("TILES", "ROW_OF", "COLUMN_OF"), TILES[tiles], strict=True))
+    few = [chance.randint(1, most_groups) for _ in range(2)]
+    groups = {"a grid": (grid[1], grid[0]), "a row": (grid[0] * grid[1], 1), "in both directions": (few[1], few[0]),
+              "along a column": (grid[1], few[0])}.get(tiles, (few[0], 1))
     return Drawn(element, tuple(f"-D{name}={value}" for name, value in options.items()),
-                 (m, n, depth * (2 * -(-rounds // 2) if loop in _EVEN else rounds)), (grid[0], grid[1]), start, end,
-                 columns, (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop,
-                 together)
+                 (m, n, depth * (2 * -(-rounds // 2) if loop in _EVEN else rounds)), groups, start, end, columns,
+                 (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop, tiles, together)

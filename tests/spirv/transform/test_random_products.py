@@ -17,7 +17,7 @@ from coopmat.spirv.transform.passes import chosen, transform
 from coopmat.targets.cpu.merging import VARIABLE
 from tests.kit.fuzz.products import SOURCE, TYPES, Drawn, drawn
 
-SHORT, LONG, BATCH = range(3), range(1000, 6000), 50
+SHORT, LONG, BATCH = (1, 2, 7), range(1000, 6000), 50
 SIZE = 16  # of sub-groups
 MERGED = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2))
 """How many work-groups become one, down and across."""
@@ -71,7 +71,7 @@ def operands(one: Drawn, seed: int) -> tuple[list[np.ndarray], np.ndarray]:
 def launched(module: Module, one: Drawn, device: str, given: list[np.ndarray], like: np.ndarray) -> np.ndarray:
     """The result of a module's kernel on a device."""
     out = np.full_like(like, 77)
-    groups = (one.grid[1], one.grid[0], 1)
+    groups = (*one.groups, 1)
     grid = merged_of(module).get("gemm")
     x, y, z = grid.group_counts(groups) if grid is not None else groups
     more = grid.given(groups) if grid is not None else ()

@@ -27,6 +27,7 @@ from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.cpu.features import LEVELS, cpu_features
 from coopmat.targets.cpu.features import VARIABLE as FEATURES
 from coopmat.targets.cpu.host.frame import Shared
+from coopmat.targets.cpu.host.grids import GridPlan
 from coopmat.targets.cpu.host.launch import MergedPlan
 from coopmat.targets.cpu.host.threads import POOL, ThreadPool
 from coopmat.targets.cpu.merging import VARIABLE
@@ -56,9 +57,10 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
         program = CpuProgram(kernel.module, cpu_features({FEATURES: level}), device.options)
         out = np.full((m, n), 77, sums)
         arguments = [*given, bias, out, np.int32(m), np.int32(n), np.int32(k)]
-        program.launch("gemm", (one.grid[1] * 16, one.grid[0]), (16, 1), arguments)
+        program.launch("gemm", (one.groups[0] * 16, one.groups[1]), (16, 1), arguments)
         found.append(out)
         (plan, _), = program._plans.values()
+        plan = plan.chosen[0] if isinstance(plan, GridPlan) and plan.chosen is not None else plan
         merged = isinstance(plan, MergedPlan) and plan.is_merged
     np.testing.assert_array_equal(found[0], found[1], str(one))
     wide = np.int64 if np.issubdtype(sums, np.integer) else np.float64

@@ -73,6 +73,10 @@ def with_left_tiles(product: np.ndarray, d: np.ndarray) -> np.ndarray:
     return pairs.reshape(M, N)
 
 
+EACH = "for (int id = get_group_id(0); id < M / 16 * (N / 16); id += get_num_groups(0))"
+OF_TILE = "int row = id / (N / 16) * 16, column = id % (N / 16) * 16;"
+ROUNDS = "the rounds of its loop over tiles (<source>:13) are work-groups, a grid of"
+OVERLAP = "not merged: rounds of its loop over tiles may reach the same memory (<source>:13)"
 WRITTEN = {
     "two tiles, added to what is elsewhere": Written(TWO.replace("OFFSET", "16 * j"), groups=(N // 32, M // 16),
                                                      expected=lambda product, d: product * 3 + d),
@@ -125,10 +129,45 @@ WRITTEN = {
                                 "not merged: work-groups of the launch are beyond", (N // 32 + 1, M // 32), 64),
     "2 x 2 sub-groups by columns": Written(f"""int sg = get_local_id(0) / 16, row = (get_group_id(1) * 2 + sg % 2) * 16;
         int column = (get_group_id(0) * 2 + sg / 2) * 16; {START} LOOP {STORE}""", groups=(N // 32, M // 32), items=64),
-    "tile after tile": Written(f"""for (int id = get_group_id(0); id < M / 16 * (N / 16); id += get_num_groups(0)) {{
-        int row = id / (N / 16) * 16, column = id % (N / 16) * 16; {START} LOOP {STORE} }}""",
-                               "not merged: no matrix lies beside the one of a neighbouring work-group, such as what "
-                               "is stored (<source>:14)", (5, 1)),
+    "tile after tile": Written(f"{EACH} {{ {OF_TILE} {START} LOOP {STORE} }}", f"{ROUNDS} 6 x 12 x 1", (5, 1)),
+    "tiles of sub-groups": Written(f"""uint id = get_group_id(0) * get_num_sub_groups() + get_sub_group_id();
+        while (id < M / 16 * (N / 16)) {{ {OF_TILE} {START} LOOP {STORE}
+            id += get_num_groups(0) * get_num_sub_groups(); }}""", "are work-groups, a grid of 6 x 12 x 1", (5, 1), 64),
+    "2 x 2 sub-groups, tile after tile": Written(f"""uint sg = get_sub_group_id();
+        for (long id = get_group_id(0); id < M / 32 * (N / 32); id += get_num_groups(0)) {{
+            int row = (id / (N / 32) * 2 + sg / 2) * 16, column = (id % (N / 32) * 2 + sg % 2) * 16;
+            {START} LOOP {STORE} }}""", "are work-groups, a grid of 3 x 6 x 1", (5, 1), 64),
+    "rows after rows": Written(f"""for (int row = get_group_id(0) * 16; row < M; row += 16 * get_num_groups(0))
+        for (int column = 0; column < N; column += 16) {{ {START} LOOP {STORE} }}""", f"{ROUNDS} 12 x 1 x 1", (5, 1)),
+    "tile after tile, added to C": Written(
+        f"{EACH} {{ {OF_TILE} tc s = coop_mat_load(C + row * N + column, ROW, N); LOOP {STORE} }}",
+        f"{ROUNDS} 6 x 12 x 1", (5, 1), expected=lambda product, d: product + 77),
+    "tile after tile, those of a column added up": Written(
+        f"""{EACH} {{ {OF_TILE} {START} LOOP
+        if (row) {{ tc t = coop_mat_load(C + (row - 16) * N + column, ROW, N); s = s + t; }} {STORE} }}""", OVERLAP,
+        (1, 1), expected=lambda product, d: product.reshape(M // 16, 16, N).cumsum(axis=0).reshape(M, N)),
+    "the last tile of a column": Written(
+        f"{EACH} {{ {OF_TILE} {START} LOOP coop_mat_store(C + column, s, ROW, N); }}", OVERLAP, (1, 1),
+        expected=lambda product, d: np.vstack([product[-16:], np.full((M - 16, N), 77)])),
+    "tiles added to the ones before": Written(
+        f"{START} {EACH} {{ {OF_TILE} LOOP {STORE} }}", "not merged: its loop over tiles carries a value from round to "
+        "round (<source>:13)", (1, 1), expected=lambda product, d: product.reshape(M // 16, 16, N // 16, 16).swapaxes(
+            1, 2).reshape(-1, 16, 16).cumsum(axis=0).reshape(M // 16, N // 16, 16, 16).swapaxes(1, 2).reshape(M, N)),
+    "tiles by the number of work-groups": Written(
+        f"{EACH} {{ {OF_TILE} {START} LOOP s = s * (int)get_num_groups(0); {STORE} }}",
+        "not merged: its loop over tiles is not all that depends on NumWorkgroups (<source>:13)", (5, 1),
+        expected=lambda product, d: product * 5),
+    "tiles until one is too far": Written(
+        f"{EACH} {{ {OF_TILE} if (row > 100) break; {START} LOOP {STORE} }}",
+        "not merged: its loop over tiles does not only end where there are no more (<source>:13)", (1, 1),
+        expected=lambda product, d: np.where(np.arange(M)[:, None] < 112, product, 77)),
+    "tile after tile with a barrier": Written(
+        f"{EACH} {{ {OF_TILE} {START} LOOP {STORE} barrier(CLK_GLOBAL_MEM_FENCE); }}",
+        "not merged: it has other effects than on matrices (OpControlBarrier) (<source>:13)", (5, 1)),
+    "tile after tile, added to D": Written(
+        f"{EACH} {{ {OF_TILE} tc s = coop_mat_load(D + row * N + column, ROW, N); LOOP {STORE} }}",
+        "not merged: argument 2 'C' and argument 3 'D' share memory, of which one is stored to", (5, 1),
+        expected=lambda product, d: product + d, shares=True),
     "counted down": Written(f"""{PLACE} {START} global const char *a = A + row * K, *b = B + column; int left = K / 32;
         while (left--) {{
             s = coop_matmul_add((ta)coop_mat_load(a, ROW, K), (tb)coop_mat_load(b, ROW, N), s, 15);

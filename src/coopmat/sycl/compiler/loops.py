@@ -426,15 +426,16 @@ def _counted_body(f: Compiler, node: ast.For, counter: n.Variable, type_: t.Scal
 
 def _condition(f: Compiler, node: ast.For, counter: n.Expression, stop: n.Expression,
                step: n.Expression) -> n.Expression:
-    """Whether there is another step; the sign of a step that is not known is looked at."""
+    """Whether there is another step; the sign of a step that is not known, if it has one, is looked at."""
     location = f.location(node)
     left, right = Runtime(counter), Runtime(stop)
     if isinstance(step, n.Constant):
         return expression(f, binary(f, "<" if step.value > 0 else ">", left, right, node), node)
+    assert isinstance(step.type, t.Scalar)
     zero = n.Constant(step.type, location, 0)
     tests = []
-    for symbol, opposite in (("<", ">"), (">", "<")):
+    for symbol, opposite in (("<", ">"), (">", "<"))[:1 + step.type.is_signed]:
         direction = expression(f, binary(f, opposite, Runtime(step), Runtime(zero), node), node)
         tests.append(n.Logical(t.BOOL, location, True, direction,
                                expression(f, binary(f, symbol, left, right, node), node)))
-    return n.Logical(t.BOOL, location, False, *tests)
+    return tests[0] if len(tests) == 1 else n.Logical(t.BOOL, location, False, *tests)

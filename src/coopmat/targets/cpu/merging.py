@@ -23,8 +23,8 @@ from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.conditions import Placing, placings
+from coopmat.spirv.transform.enlarge.grids import Grid, grid_of
 from coopmat.spirv.transform.enlarge.guards import without_guards
-from coopmat.spirv.transform.enlarge.linear import Split, split
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.enlarge.pipelines import in_turn
@@ -150,20 +150,18 @@ class Merging:
                 raise reason from None
         return max(found, key=lambda form: math.prod(form.factors))
 
-    def may_split(self, variant: Variant, launch: Launch) -> bool:
-        """Whether a launch is a row of work-groups that might be merged if it was a grid."""
+    def is_wanted(self, variant: Variant, launch: Launch) -> bool:
+        """Whether a launch might be merged if its kernel was another one."""
         try:
             self.check(variant, launch)
         except NoMerge:
             return False
-        return launch.group_counts[1:] == (1, 1) and launch.local_size[1:] == (1, 1)
+        return True
 
-    def split(self, kernel: str, variant: Variant, launch: Launch) -> Split | None:
-        """A kernel of a row of work-groups as one of a grid of them; None if it is no such kernel."""
-        try:
-            return split(self.module, kernel, launch.local_size, variant.sub_group_size)
-        except NoMerge:
-            return None
+    def grid(self, kernel: str, variant: Variant, launch: Launch) -> Grid | None:
+        """A kernel that numbers its tiles as one of a grid of work-groups; None if it does not. NoMerge, with the
+        reason, if it is none though it does."""
+        return grid_of(self.module, kernel, launch.local_size, variant.sub_group_size, launch.group_counts)
 
     def _placed_or_none(self, kernel: str, variant: Variant, launch: Launch, placing: Placing) -> Merged | None:
         try:

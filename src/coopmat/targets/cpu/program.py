@@ -14,7 +14,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
-from coopmat.spirv.transform.enlarge.linear import Split
+from coopmat.spirv.transform.enlarge.grids import Grid
 from coopmat.spirv.transform.enlarge.merge import Merged, NoMerge
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
@@ -193,7 +193,7 @@ class CpuProgram:
         if self._last is None:
             return []
         plan, form = self._last
-        grid = plan.grid if isinstance(plan, GridPlan) else None
+        said = plan.said if isinstance(plan, GridPlan) else ""
         if isinstance(plan, GridPlan):
             if plan.chosen is None:
                 return []
@@ -205,8 +205,8 @@ class CpuProgram:
             form = plan.reason
         processor = architecture_of(self.features.used, platform.machine())
         lines = list(explained(used.name, used, processor, form))
-        if grid is not None:
-            lines[1:1] = [f"  its work-groups in a row are taken as a grid of {' x '.join(map(str, grid))}"]
+        if said:
+            lines[1:1] = [f"  {said}"]
         return [*lines, *places(self.module, used.name)]
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
@@ -223,7 +223,7 @@ class CpuProgram:
                 raise NoMerge("the first work-item is not number zero")
             form = self.merged_form(name, variant, geometry)
         except NoMerge as reason:
-            return self._in_a_row(name, variant, geometry, str(reason)), str(reason)
+            return self._numbered(name, variant, geometry, str(reason))
         merged, counts = form.merged, geometry.group_counts
         program = self._beside(merged.module)
         larger = replace(program.variant(program.signatures[name], merged.local_size), step=form.step,
@@ -234,32 +234,44 @@ class CpuProgram:
                           lambda: program._plan(name, larger, sizes, repeats=merged.repeats),
                           lambda: self._plan(name, variant, geometry)), form
 
-    def _in_a_row(self, name: str, variant: Variant, geometry: Geometry, reason: str) -> Plan | GridPlan:
-        """What launches a kernel that is not merged: as a grid, perhaps, as which it may be."""
-        found = self._split(name, variant, geometry)
+    def _numbered(self, name: str, variant: Variant, geometry: Geometry, reason: str) -> tuple[Plan | GridPlan, str]:
+        """What launches a kernel that is not merged for this reason: as a grid, perhaps, as which it may be."""
+        try:
+            found = self._grid(name, variant, geometry)
+        except NoMerge as other:
+            reason, found = str(other), None
         if found is None:
-            return self._plan(name, variant, geometry)
+            return self._plan(name, variant, geometry), reason
+        local_size = found.local_size
 
         def made(counts: tuple[int, int, int]) -> Made:
-            plan, form = self._beside(found.module)._made_plan(
-                name, _times(counts, geometry.local_size), geometry.local_size, variant.nulls, None)
+            plan, form = self._beside(found.module)._made_plan(name, _times(counts, local_size), local_size,
+                                                               variant.nulls, None)
             return (plan, form) if not isinstance(plan, GridPlan) else (self._plan(name, variant, geometry), form)
 
-        return GridPlan(found, geometry.group_total, self.signatures[name], made,
-                        lambda: self._plan(name, variant, geometry), reason)
+        return GridPlan(found, geometry.group_counts, self.signatures[name], made,
+                        lambda: self._plan(name, variant, geometry), reason), reason
 
-    def _split(self, name: str, variant: Variant, geometry: Geometry) -> Split | None:
-        """A kernel of a row as one of a grid; the cache knows which have no such form."""
+    def _grid(self, name: str, variant: Variant, geometry: Geometry) -> Grid | None:
+        """A kernel that numbers its tiles as one of a grid; the cache knows which have no such form. NoMerge, with the
+        reason, for one that numbers them in another way."""
         launch = self._launch_of(geometry)
-        key = self._key(name, variant, f"no grid, {launch}")
-        if any(geometry.global_offset) or not self.merging.may_split(variant, launch):
+        key = self._key(name, variant, f"why no grid, {launch}")
+        if any(geometry.global_offset) or not self.merging.is_wanted(variant, launch):
             return None
-        if self.cache.get(key) is not None:
-            return None
-        found = self.merging.split(name, variant, launch)
-        if found is None:
-            self.cache.put(key, b"none")
-        return found
+        known = self.cache.get(key)
+        if known is None:
+            try:
+                found, reason = self.merging.grid(name, variant, launch), ""
+            except NoMerge as refused:
+                found, reason = None, str(refused)
+            if found is not None:
+                return found
+            known = reason.encode()
+            self.cache.put(key, known)
+        if known:
+            raise NoMerge(known.decode())
+        return None
 
     def _plan(self, name: str, variant: Variant, geometry: Geometry, *, repeats: bool = False) -> Plan:
         """The plan of a variant. ``repeats``: see :class:`Plan`."""

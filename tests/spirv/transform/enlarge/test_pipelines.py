@@ -13,7 +13,7 @@ from coopmat.spirv.transform.without_variables import with_values
 from tests.kit.fuzz.products import LOOPS, SOURCE
 
 TYPES = ("-DIN=char -DOUT=int -DFLAGS=15 -DTM=8 -DTN=8 -DTK=8 -DRM=2 -DRN=1 -DBY_COLUMNS_A=0 -DBY_COLUMNS_B=1 "
-         "-DTOGETHER=1 -DEND=")
+         "-DTOGETHER=1 -DEND= -DTILES= -DROW_OF=get_group_id(1) -DCOLUMN_OF=get_group_id(0)")
 AHEAD = ("a round ahead", "if there is another", "two rounds ahead", "in turn")
 MOST_ROUNDS = 4
 

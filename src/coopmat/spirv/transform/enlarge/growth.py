@@ -9,7 +9,7 @@ from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
-from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.edit.functions import Body, FunctionEditor
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
@@ -34,6 +34,12 @@ def no_merge(editor: FunctionEditor, row: Instruction, reason: str) -> NoMerge:
     """Why they cannot, and the line of the source where it stands, if the module tells."""
     place = place_of(editor.module, row)
     return NoMerge(reason if place is None else f"{reason} ({place.file.name}:{place.line})")
+
+
+def no_merge_of_variable(editor: FunctionEditor, body: Body, row: Instruction) -> NoMerge:
+    """Why a function with a variable in memory cannot be merged."""
+    return no_merge(editor, access_to(body, row), "components of a matrix are taken one by one"
+                    if holds_matrix(editor, row) else "it has variables in memory")
 
 
 class Matrices:
@@ -119,9 +125,7 @@ class Matrices:
                     "Atomic", "Group", "Subgroup", "ControlBarrier", "MemoryBarrier")):
             raise no_merge(self.editor, row, f"it has other effects than on matrices ({row.name})")
         if row.opcode == Op.Variable and row.words[0] != StorageClass.Input:
-            reached = access_to(self.indices.body, row)
-            raise no_merge(self.editor, reached, "components of a matrix are taken one by one"
-                           if holds_matrix(self.editor, row) else "it has variables in memory")
+            raise no_merge_of_variable(self.editor, self.indices.body, row)
 
     def _is_pointer(self, identifier: int) -> bool:
         return self.editor.component(self.editor.type_of(identifier)).opcode == Op.TypePointer

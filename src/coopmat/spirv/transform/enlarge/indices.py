@@ -115,7 +115,7 @@ class Indices:
 
     def _fits(self, value: Polynomial, bits: int, *, signed: bool) -> Polynomial:
         """A value that is read as a number of so many bits: it must be one."""
-        self.conditions |= dict.fromkeys(_fitting(value, bits, signed=signed))
+        self.conditions |= dict.fromkeys(fitting(value, bits, signed=signed))
         return value
 
     def _least(self, row: Instruction) -> Polynomial | None:
@@ -300,7 +300,7 @@ class Indices:
             return None
         _, one, two, more, signed = read
         return one - two - Polynomial.constant(more), [
-            condition for value in (one, two) for condition in _fitting(value, self.bits(row.words[0]), signed=signed)]
+            condition for value in (one, two) for condition in fitting(value, self.bits(row.words[0]), signed=signed)]
 
     def step(self, value: Polynomial, header: Block) -> int:
         """How much more a value is in each round of a loop; 0 if that is not known."""
@@ -338,7 +338,7 @@ class Indices:
         return identifier, Polynomial()
 
 
-def _fitting(value: Polynomial, bits: int, *, signed: bool) -> list[Condition]:
+def fitting(value: Polynomial, bits: int, *, signed: bool) -> list[Condition]:
     """What must hold for a value to be a number of so many bits."""
     if value.known is not None or (bits == ADDRESS_BITS and signed):
         return []

@@ -8,17 +8,16 @@ follows from the arguments of a launch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, input_variable, replace_uses
 from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import LEAST, Condition, Quotient
+from coopmat.spirv.transform.enlarge.conditions import LEAST
 from coopmat.spirv.transform.enlarge.growth import scope_of
 from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
-from coopmat.spirv.transform.enlarge.requirements import Requirements
+from coopmat.spirv.transform.enlarge.requirements import KNOWN, Number
 from coopmat.spirv.transform.facts import PURE
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
@@ -28,45 +27,15 @@ _RESTS = (Op.UMod, Op.SRem, Op.SMod, Op.BitwiseAnd)
 _ROW = {BuiltIn.WorkgroupId: 0, BuiltIn.GlobalInvocationId: 0, BuiltIn.NumWorkgroups: 1, BuiltIn.GlobalSize: 1}
 """What tells something of the grid, and its value along the axes that a row does not have."""
 _TOLD = frozenset({"argument"})
-_POSITIONS = frozenset({"group", "groups", "outer", "inner", "local"})
-_MOST = (1 << 31) - 1  # work-groups
 _MOST_DIVISIONS = 2
 
 
-@dataclass(frozen=True)
-class Division:
-    """By what the number along x is divided, if that is what a launch fulfils: see :class:`Requirements`."""
-
-    divisor: Polynomial
-    conditions: tuple[Condition, ...]
-    quotients: dict[int, Quotient]
-    groups: tuple[int, int, int]
-    size: tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class Split:
-    """A kernel for a grid. divisions: of its number along x, one after the other; what is left is x, the last quotient
-    is y, and the one before z."""
-
-    module: Module
-    divisions: tuple[Division, ...]
-
-    def counts(self, arguments: Sequence[int], count: int) -> tuple[int, int, int] | None:
-        """The grid for a launch of so many work-groups with these arguments; None if there is none."""
-        counts = (count, 1, 1)
-        for one in self.divisions:
-            found = Requirements(one.conditions, (), one.quotients, one.groups, one.size)
-            size = found.number(one.divisor, arguments, counts) if count <= _MOST else None
-            if size is None or size <= 0 or counts[0] % size:
-                return None
-            counts = (size, counts[0] // size, counts[1])
-        return counts
-
-
-def split(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int) -> Split | None:
-    """A kernel for a grid; None if it does not take its number apart. ``module`` has values instead of variables."""
-    divisions: list[Division] = []
+def split(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int
+          ) -> tuple[Module, tuple[Number, ...]]:
+    """A kernel for a grid, and by what its number along x is divided, one division after the other; none if it does
+    not take it apart. What is left is x, the last quotient is y, and the one before z. ``module`` has values instead of
+    variables."""
+    divisions: list[Number] = []
     while len(divisions) < _MOST_DIVISIONS:
         editor = FunctionEditor(module)
         entry = next(one for one in module.entry_points if one.name == kernel
@@ -75,17 +44,12 @@ def split(module: Module, kernel: str, local_size: Sequence[int], sub_group_size
         one = _Splitting(editor, body, Indices(editor, body, local_size, sub_group_size, scope_of(module)),
                          len(divisions))
         divisor = one.done()
-        if divisor is None:
+        if divisor is None or any(condition.otherwise == LEAST and not one.indices.is_made_of(condition.value, KNOWN)
+                                  for condition in one.indices.conditions):
             break
-        indices = one.indices
-        known = tuple(condition for condition in indices.conditions
-                      if indices.is_made_of(condition.value, _TOLD | _POSITIONS))
-        if any(condition.otherwise == LEAST for condition in indices.conditions if condition not in known):
-            break
-        divisions.append(Division(divisor, known, dict(indices.quotients), indices.positions.groups,
-                                  indices.positions.size))
+        divisions.append(Number.of(one.indices, divisor))
         module = fold(editor.done(), Goal(), lambda _: None)
-    return Split(module, tuple(divisions)) if divisions else None
+    return module, tuple(divisions)
 
 
 class _Splitting:

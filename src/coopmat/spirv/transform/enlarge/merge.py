@@ -21,16 +21,16 @@ from coopmat.spirv.analysis.control_flow import successors_of
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_variable
-from coopmat.spirv.grammar import BuiltIn, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
+from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Placing, Quotient
 from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
 from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
+from coopmat.spirv.transform.enlarge.sizes import require_sizes
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold, remove_unused
 from coopmat.spirv.transform.goal import Goal
@@ -217,7 +217,8 @@ class Neighbours:
         writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position())
         writer.done()
         self._take_counts(writer.counts)
-        self._require_sizes(block)
+        require_sizes(self.editor, self.entry.function_id, block.local_size,
+                      sub_groups=block.scope == Scope.Subgroup)
         remove_unused(Facts(self.editor), self.body)
         self._check(writer, rounds)
         module = fold(self.editor.done(), Goal(), lambda _: None)
@@ -254,21 +255,6 @@ class Neighbours:
         """Give the kernel its new parameters."""
         long = self.editor.unique(Op.TypeInt, 64, 0)
         add_parameters(self.editor, self.body, [long] * len(counts), counts)
-
-    def _require_sizes(self, block: Block) -> None:
-        """Let the kernel require its new work-group size; that of sub-groups counts only for their matrices."""
-        sizes = [ExecutionMode.LocalSize, ExecutionMode.LocalSizeId, ExecutionMode.LocalSizeHint,
-                 ExecutionMode.LocalSizeHintId]
-        if block.scope == Scope.Workgroup:
-            sizes.append(ExecutionMode.SubgroupSize)
-        kept = [row for row in self.editor.head if not (
-            row.opcode in (Op.ExecutionMode, Op.ExecutionModeId) and row.words[0] == self.entry.function_id
-            and row.words[1] in sizes)]
-        place = 1 + max(number for number, row in enumerate(kept) if row.opcode in (
-            Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId))
-        kept.insert(place, make(Op.ExecutionMode, self.entry.function_id, ExecutionMode.LocalSize,
-                                *block.local_size))
-        self.editor.head = kept
 
     def _check(self, writer: Rewriting, rounds: Iterable[int]) -> None:
         """Refuse a kernel of which something else than where its matrices lie depends on the position of the work-group

@@ -37,9 +37,8 @@ class Positions:
         found = {BuiltIn.WorkgroupId: self._outer(axis), BuiltIn.LocalInvocationId: own.scaled(size) + lane,
                  BuiltIn.GlobalInvocationId: Polynomial.atom("group", axis).scaled(size) + lane,
                  BuiltIn.GlobalSize: groups.scaled(size), BuiltIn.GlobalOffset: Polynomial(),
-                 BuiltIn.WorkgroupSize: whole, BuiltIn.EnqueuedWorkgroupSize: whole}
-        if self.groups[axis] == 1:
-            found[BuiltIn.NumWorkgroups] = groups
+                 BuiltIn.WorkgroupSize: whole, BuiltIn.EnqueuedWorkgroupSize: whole,
+                 BuiltIn.NumWorkgroups: groups if self.groups[axis] == 1 else Polynomial.atom("outers", axis)}
         return found.get(builtin)
 
     def _component_of_row(self, builtin: BuiltIn, axis: int) -> Polynomial | None:

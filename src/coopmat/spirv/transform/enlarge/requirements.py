@@ -1,13 +1,17 @@
-"""What must hold in a launch, of arguments, work-groups and rounds of loops."""
+"""What must hold in a launch, of arguments, work-groups and rounds of loops, and numbers that follow from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Quotient
 from coopmat.spirv.transform.enlarge.indices import Indices
+
+POSITIONS = frozenset({"group", "groups", "outer", "outers", "inner", "local"})
+KNOWN = POSITIONS | {"argument"}
+"""The kinds of atoms of which a launch tells what they are, or between which bounds they lie."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,12 @@ class Requirements:
         """What a number is in such a launch; None if it does not fulfil them, or the number is not always the same."""
         if not self.hold(arguments, group_counts):
             return None
-        found = value.range(self._ranges(arguments, group_counts)[0])
+        found = value.range(self.ranges(arguments, group_counts)[0])
         return found[0] if found is not None and found[0] == found[1] else None
 
     def refusal(self, arguments: Sequence[int], group_counts: Sequence[int]) -> str:
         """Which of them such a launch does not fulfil; nothing if it does."""
-        ranges, split = self._ranges(arguments, group_counts)
+        ranges, split = self.ranges(arguments, group_counts)
         for one in self.conditions:
             bounds = one.value.replaced(split).range(ranges)
             if bounds is None:
@@ -50,13 +54,14 @@ class Requirements:
                 return one.otherwise
         return ""
 
-    def _ranges(self, arguments: Sequence[int], group_counts: Sequence[int]
+    def ranges(self, arguments: Sequence[int], group_counts: Sequence[int]
                 ) -> tuple[dict[Atom, Range], dict[Atom, Polynomial]]:
         """The ranges of what numbers are made of, and what positions are made of."""
         ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
         split: dict[Atom, Polynomial] = {}  # a group's position: that of its work-group, and that in it
         for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
             ranges[Atom("groups", axis)] = (count * own, count * own)
+            ranges[Atom("outers", axis)] = (count, count)
             ranges[Atom("outer", axis)] = (0, count - 1)
             ranges[Atom("inner", axis)] = (0, own - 1)
             ranges[Atom("local", axis)] = (0, self.size[axis] - 1)
@@ -71,3 +76,23 @@ class Requirements:
                 ranges[Atom("rounds", counter.header)] = rounds
                 ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
         return ranges, split
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value that a launch tells, if it fulfils what must hold for that, divided ``by`` a number and rounded up."""
+
+    value: Polynomial
+    requirements: Requirements
+    by: int = 1
+
+    @classmethod
+    def of(cls, indices: Indices, value: Polynomial, conditions: Sequence[Condition] = (), by: int = 1) -> Number:
+        """A number of a function. conditions: those that must hold besides the function's own."""
+        known = [one for one in indices.conditions if indices.is_made_of(one.value, KNOWN)]
+        return cls(value, replace(Requirements.of(indices, (*known, *conditions)), counters=()), by)
+
+    def at(self, arguments: Sequence[int], group_counts: Sequence[int]) -> int | None:
+        """What it is; None if the launch does not fulfil them."""
+        found = self.requirements.number(self.value, arguments, group_counts)
+        return None if found is None else -(-found // self.by)

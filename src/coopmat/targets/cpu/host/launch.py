@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -225,20 +225,13 @@ class MergedPlan:
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
         numbers = self._numbers.of(arguments)
-        self.reason = self._merged.refusal(numbers) or self._shared(arguments)
+        self.reason = self._merged.refusal(numbers) or shared(
+            self._merged.merged.apart, arguments, self._parameters)
         is_merged = not self.reason and self._make_larger()
         if is_merged not in self._plans:
             self._plans[is_merged] = self._make[is_merged]()
         self.used, self.is_merged = self._plans[is_merged], is_merged
         self.used.launch([*arguments, *self._merged.given] if is_merged else arguments)
-
-    def _shared(self, arguments: Sequence[Any]) -> str:
-        """Which arguments share memory that may not; nothing if none do."""
-        for pair in self._merged.merged.apart:
-            if _overlap([arguments[place] for place in pair], [0]):
-                one, other = (argument_name(place, self._parameters[place].name) for place in pair)
-                return f"{one} and {other} share memory, and it stores to both in turn"
-        return ""
 
     def _make_larger(self) -> bool:
         """Whether there is a plan with merged work-groups: their matrices may be too large."""
@@ -249,6 +242,15 @@ class MergedPlan:
                 self._refused = str(error)
         self.reason = self._refused
         return not self._refused
+
+
+def shared(pairs: Iterable[tuple[int, int]], arguments: Sequence[Any], parameters: Sequence[Parameter]) -> str:
+    """Which arguments of pairs share memory, and may not; nothing if none do."""
+    for pair in pairs:
+        if _overlap([arguments[place] for place in pair], [0]):
+            one, other = (argument_name(place, parameters[place].name) for place in pair)
+            return f"{one} and {other} share memory, of which one is stored to while the other is used"
+    return ""
 
 
 class Numbers:

@@ -1,0 +1,97 @@
+"""Kernels that number their tiles, as kernels of a grid of work-groups, one for each tile.
+
+Work-groups that take one tile after the other, and numbers that are taken apart into rows and columns, hide that tiles
+lie beside each other. The kernel for a grid is the same one without that; which grid it is follows from the arguments
+of a launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.grammar import ExecutionModel
+from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.conditions import placings
+from coopmat.spirv.transform.enlarge.growth import AXES, NoMerge, scope_of
+from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.linear import split
+from coopmat.spirv.transform.enlarge.persistent import Sizes, without_loops
+from coopmat.spirv.transform.enlarge.requirements import Number
+from coopmat.spirv.transform.enlarge.rounds_apart import OVERLAP, Apart, apart
+
+MOST = (1 << 31) - 1  # work-groups
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A kernel for a grid. tiles: axis → how many work-groups there are instead of those that loop over tiles, at
+    ``places``; divisions: see :func:`~.linear.split`; apart: what must hold for rounds of these loops, one of them."""
+
+    module: Module
+    local_size: Sizes
+    tiles: Mapping[int, Number]
+    places: tuple[str, ...]
+    divisions: tuple[Number, ...]
+    apart: tuple[Apart, ...]
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Positions of arguments that may not share memory."""
+        return tuple(dict.fromkeys(pair for one in self.apart for pair in one.pairs))
+
+    def counts(self, arguments: Sequence[int], given: Sizes) -> Sizes | str:
+        """The grid for a launch of so many work-groups with these arguments (integers with their sign); why there is
+        none, if there is something to say."""
+        found = [self.tiles[axis].at(arguments, given) if axis in self.tiles else given[axis] for axis in range(AXES)]
+        if any(one is None or not 0 < one <= MOST for one in found):
+            return ""
+        x, y, z = (one or 0 for one in found)
+        for division in self.divisions:
+            size = division.at(arguments, (x, y, z))
+            if size is None or size <= 0 or x % size:
+                return ""
+            x, y, z = size, x // size, y
+        if self.apart and not any(one.holds(arguments, (x, y, z)) for one in self.apart):
+            return OVERLAP + self._where()
+        return x, y, z
+
+    def said(self, counts: Sizes) -> str:
+        """What it is, in messages."""
+        what = f"the rounds of its loop over tiles{self._where()} are work-groups," if self.tiles else (
+            "its work-groups in a row are taken as")
+        return f"{what} a grid of {' x '.join(map(str, counts))}"
+
+    def _where(self) -> str:
+        """The lines of its loops over tiles."""
+        return f" ({', '.join(dict.fromkeys(self.places))})" if self.places else ""
+
+
+def grid_of(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, group_counts: Sequence[int]
+            ) -> Grid | None:
+    """A kernel for a grid; None if it does not number its tiles. ``module`` has values instead of variables. NoMerge,
+    with the reason, if it does so in a way that cannot be taken as a grid."""
+    module, sizes, tiles, places = without_loops(module, kernel, local_size, sub_group_size)
+    divisions: tuple[Number, ...] = ()
+    if sizes[1:] == (1, 1) and not any(axis in tiles or group_counts[axis] != 1 for axis in (1, 2)):
+        module, divisions = split(module, kernel, sizes, sub_group_size)
+    if not tiles:
+        return Grid(module, sizes, tiles, places, divisions, ()) if divisions else None
+    return Grid(module, sizes, tiles, places, divisions, tuple(_apart(module, kernel, sizes, sub_group_size)))
+
+
+def _apart(module: Module, kernel: str, local_size: Sizes, sub_group_size: int) -> list[Apart]:
+    """What must hold for the work-groups of a kernel to be independent, for each way to place its sub-groups."""
+    found, reasons = [], []
+    for placing in (None, *placings(local_size, sub_group_size)):
+        editor = FunctionEditor(module)
+        entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
+        body = next(one for one in editor.bodies if one.id == entry.function_id)
+        try:
+            found.append(apart(Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)))
+        except NoMerge as reason:
+            reasons.append(reason)
+    if not found:
+        raise reasons[0]
+    return found
