@@ -7,7 +7,7 @@ each other, :mod:`coopmat.spirv.transform.values` knows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from coopmat.spirv.analysis.control_flow import switch_cases
 from coopmat.spirv.edit.functions import (
@@ -174,10 +174,14 @@ class _Folding:
 # --- what is not used -------------------------------------------------------------------
 
 
-def remove_unused(facts: Facts, body: Body) -> int:
-    """Take out instructions without an effect whose result nobody uses, directly or in a circle; how many."""
+def remove_unused(facts: Facts, body: Body, also: Callable[[Instruction], bool] = lambda _: False) -> int:
+    """Take out instructions without an effect whose result nobody uses, directly or in a circle; how many. ``also``:
+    whether another one may go."""
+    def may_go(row: Instruction) -> bool:
+        return also(row) or _may_go(facts, row)
+
     definitions = {row.result_id: row for row in body.rows() if row.result_id is not None}
-    waiting = [row for row in body.rows() if not _may_go(facts, row) and row.opcode not in LINES]
+    waiting = [row for row in body.rows() if not may_go(row) and row.opcode not in LINES]
     needed: set[int] = set()
     while waiting:
         for identifier in waiting.pop().ids():
@@ -187,7 +191,7 @@ def remove_unused(facts: Facts, body: Body) -> int:
     removed = 0
     for block in body.blocks:
         kept = [row for row in block.instructions
-                if row.result_id is None or row.result_id in needed or not _may_go(facts, row)]
+                if row.result_id is None or row.result_id in needed or not may_go(row)]
         removed += len(block.instructions) - len(kept)
         block.instructions = kept
     return removed

@@ -24,6 +24,7 @@ from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.merge import merge
 from coopmat.spirv.transform.opencl_std import opencl_std
 from coopmat.spirv.transform.parts import parts
+from coopmat.spirv.transform.raise_products import raise_products
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.unroll import unroll
@@ -66,6 +67,8 @@ PASSES = (
     Pass("values", "variables of functions become values (SSA), those with members one value for each", values),
     Pass("cut", "large cooperative matrices are cut into those that the device has", cut),
     Pass("fold", "constants and branches on them are folded; what is unused or computed twice is removed", fold),
+    Pass("raise", "products of vectors that work-items hold (Intel's sub-group functions) become those of cooperative "
+         "matrices", raise_products, is_usual=False),
     Pass("element-functions", "loops over the components of cooperative matrices become functions of each element",
          element_functions, is_usual=False),
     Pass("unroll", "loops over arrays of cooperative matrices are written out", unroll, is_usual=False),

@@ -1,12 +1,13 @@
 """Loops over arrays of matrices are unrolled, so that each matrix has a constant index, and can become a value.
 
 What is unrolled is a loop that counts from a constant to a constant, leaves at its header only, and has an access chain
-into a variable of matrices with an index that is not constant.
+into a variable of matrices with an index that is not constant; or, where that is asked for, into any variable of the
+function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.control_flow import targets
@@ -21,7 +22,11 @@ from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.goal import Goal, Say, counted
 
 MOST_ROUNDS = 16
+MOST_PRIVATE_ROUNDS = 64
 MOST_INSTRUCTIONS = 8192  # of a function
+_PRIVATE = (StorageClass.Function, StorageClass.Generic)
+Wanted = Callable[[FunctionEditor, Instruction], bool]
+"""Whether a loop with an instruction is to be unrolled."""
 
 
 def unroll(module: Module, goal: Goal, say: Say) -> Module:
@@ -29,22 +34,32 @@ def unroll(module: Module, goal: Goal, say: Say) -> Module:
     editor = FunctionEditor(module)
     count = 0
     for body in editor.bodies:
-        while body.blocks and _unroll_one(editor, body):
+        while body.blocks and _unroll_one(editor, body, _is_of_matrices, MOST_ROUNDS):
             count += 1
     if count:
         say(f"{counted(count, 'loop')} over arrays of matrices unrolled")
     return editor.done() if count else module
 
 
-def _unroll_one(editor: FunctionEditor, body: Body) -> bool:
+def unroll_private(module: Module) -> Module:
+    """The module without loops over variables of its functions."""
+    editor = FunctionEditor(module)
+    count = 0
+    for body in editor.bodies:
+        while body.blocks and _unroll_one(editor, body, _is_private, MOST_PRIVATE_ROUNDS):
+            count += 1
+    return editor.done() if count else module
+
+
+def _unroll_one(editor: FunctionEditor, body: Body, wanted: Wanted, most: int) -> bool:
     """Unroll an innermost loop; False if there is none to unroll."""
-    if not any(_is_of_matrices(editor, row) for row in body.rows()):
+    if not any(wanted(editor, row) for row in body.rows()):
         return False
     indices = Indices(editor, body, None)
     for counter in indices.counters.values():
         loop = indices.loops.blocks(counter.header)
         rounds = _rounds(counter)
-        if rounds is None or not _is_simple(editor, loop, counter.header):
+        if rounds is None or rounds > most or not _is_simple(editor, loop, counter.header, wanted):
             continue
         if sum(len(block.instructions) for block in loop) * rounds > MOST_INSTRUCTIONS:
             continue
@@ -58,8 +73,7 @@ def _rounds(counter: Counter) -> int | None:
     start, limit = counter.start.known, counter.limit.known
     if start is None or limit is None:
         return None
-    found = max(0, -(-(limit - start) // counter.step))
-    return found if found <= MOST_ROUNDS else None
+    return max(0, -(-(limit - start) // counter.step))
 
 
 def _is_of_matrices(editor: FunctionEditor, row: Instruction) -> bool:
@@ -76,14 +90,20 @@ def _is_of_matrices(editor: FunctionEditor, row: Instruction) -> bool:
             and base.opcode == Op.TypeArray)
 
 
-def _is_simple(editor: FunctionEditor, loop: list[Block], header: int) -> bool:
-    """Whether a loop has no loop in it, leaves at its header only, and works with arrays of matrices."""
+def _is_private(editor: FunctionEditor, row: Instruction) -> bool:
+    """Whether an instruction steps into a variable, or what may be one, by a number that is not constant."""
+    return (row.opcode in CHAINS and editor.type_of(row.result_id or 0).words[0] in _PRIVATE
+            and any(editor.integer(word) is None for word in row.words[1:]))
+
+
+def _is_simple(editor: FunctionEditor, loop: list[Block], header: int, wanted: Wanted) -> bool:
+    """Whether a loop has no loop in it, leaves at its header only, and has what is wanted."""
     labels = {block.label for block in loop}
     for block in loop:
         if block.label != header and (any(row.opcode == Op.LoopMerge for row in block.instructions[-2:-1])
                                       or not labels.issuperset(targets(block))):
             return False
-    return any(_is_of_matrices(editor, row) for block in loop for row in block.instructions) and sum(
+    return any(wanted(editor, row) for block in loop for row in block.instructions) and sum(
         header in targets(block) for block in loop) == 1
 
 

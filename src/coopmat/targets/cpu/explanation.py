@@ -22,6 +22,8 @@ def explained(name: str, plan: Plan, processor: str, form: MergedForm | str) -> 
         yield f"  not merged: {form}"
     else:
         yield f"  merged: {_said(form.merged)}"
+        if form.is_raised:
+            yield "  products of Intel's sub-group functions are products of cooperative matrices"
     for note in plan.kernel.code.notes:
         yield f"  {note}"
 
@@ -38,7 +40,7 @@ def _said(merged: Merged) -> str:
 def places(module: Module, kernel: str) -> Iterator[str]:
     """Where the products of a kernel stand in its source, if the module tells."""
     found = [place_of(module, row) for row in reachable_instructions(module, kernel)
-             if row.opcode == Op.CooperativeMatrixMulAddKHR]
+             if row.opcode in (Op.CooperativeMatrixMulAddKHR, Op.SubgroupMatrixMultiplyAccumulateINTEL)]
     lines = dict.fromkeys(f"{one.file.name}:{one.line}" for one in found if one is not None)
     if lines:
         yield f"  multiplied at {', '.join(lines)}"

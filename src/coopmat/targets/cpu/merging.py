@@ -13,21 +13,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from coopmat.devices.subgroup_layout import SubGroupMatrixRow
 from coopmat.diagnostics import Error
 from coopmat.formats import format_of
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
-from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.processing import schedule_of
-from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
+from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op, Scope
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.alone import alone
 from coopmat.spirv.transform.enlarge.conditions import Placing, placings
 from coopmat.spirv.transform.enlarge.grids import Grid, grid_of
 from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.enlarge.pipelines import in_turn
+from coopmat.spirv.transform.raise_products import NotRaised, Raised, has_products, raised
+from coopmat.spirv.transform.raising.kernel import AsItIs
+from coopmat.spirv.transform.raising.spots import PRODUCT
 from coopmat.spirv.transform.without_variables import with_values
 from coopmat.support.schedules import OPTION
 from coopmat.targets.cpu.lanes.masks import Variant
@@ -103,10 +107,12 @@ class _Depth:
 
 @dataclass(frozen=True)
 class MergedForm:
-    """A kernel of merged work-groups. step: see :class:`~.matrix.operation.Product`."""
+    """A kernel of merged work-groups. step: see :class:`~.matrix.operation.Product`; is_raised: whether its products
+    were those of Intel's sub-group functions."""
 
     merged: Merged
     step: int
+    is_raised: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,7 @@ class Merging:
         self._given, self._features = module, features
         self._block = schedule_of(module).block
         self._module: Module | None = None
+        self._raised: dict[tuple[object, ...], Raised | NoMerge] = {}
 
     @property
     def module(self) -> Module:
@@ -135,9 +142,40 @@ class Merging:
             self._module = with_values(self._given, element_loops=False)
         return self._module
 
-    def step(self, variant: Variant) -> int:
+    def raises(self, kernel: str) -> bool:
+        """Whether a kernel's products are of vectors that work-items hold, by Intel's sub-group functions."""
+        entry = next(one for one in self._given.entry_points if one.name == kernel
+                     and one.model == ExecutionModel.Kernel)
+        return has_products(self._given, entry.function_id)
+
+    def _source(self, kernel: str, variant: Variant, launch: Launch) -> Raised:
+        """The module of which a kernel is merged: its products are those of cooperative matrices."""
+        if not self.raises(kernel):
+            return Raised(self.module)
+        key = kernel, launch.local_size, variant.sub_group_size
+        if key not in self._raised:
+            try:
+                self._raised[key] = raised(alone(self._given, kernel), kernel, launch.local_size,
+                                           variant.sub_group_size, self._form)
+            except NotRaised as reason:
+                self._raised[key] = NoMerge("its products of Intel's sub-group functions do not become those of "
+                                            f"cooperative matrices: {reason}")
+        found = self._raised[key]
+        if isinstance(found, NoMerge):
+            raise found
+        return found
+
+    def _form(self, row: SubGroupMatrixRow) -> AsItIs:
+        """How a product of work-items' vectors is one of matrices with the same bits: sums of floating-point numbers
+        are formed in ascending k, by fused multiply-adds of floats."""
+        a, b, c, d = row.formats
+        if format_of(a).is_integer or unit_of((a, b, c, d), False, self._features).kind == "numbers":
+            return "same"
+        return "fp32" if c == "fp32" else "no"
+
+    def step(self, kernel: str, variant: Variant) -> int:
         """How much of K an instruction takes at most, so that sums stay what they are; 0 for any number."""
-        return _depth(self._given, variant, self._features).step
+        return 0 if self.raises(kernel) else _depth(self._given, variant, self._features).step
 
     def of(self, kernel: str, variant: Variant, launch: Launch) -> Merged:
         """The fastest merged form of a kernel for a launch. NoMerge, with the reason, if there is none."""
@@ -161,6 +199,8 @@ class Merging:
     def grid(self, kernel: str, variant: Variant, launch: Launch) -> Grid | None:
         """A kernel that numbers its tiles as one of a grid of work-groups; None if it does not. NoMerge, with the
         reason, if it is none though it does."""
+        if self.raises(kernel):
+            return None
         return grid_of(self.module, kernel, launch.local_size, variant.sub_group_size, launch.group_counts)
 
     def _placed_or_none(self, kernel: str, variant: Variant, launch: Launch, placing: Placing) -> Merged | None:
@@ -172,13 +212,15 @@ class Merging:
     def _placed(self, kernel: str, variant: Variant, launch: Launch, placing: Placing | None) -> Merged:
         """The form with sub-groups that are placed in a way."""
         local_size = launch.local_size
-        depth = _depth(self.module, variant, self._features)
-        module, inside, quotients = without_guards(self.module, kernel, local_size, variant.sub_group_size, placing)
+        source = self._source(kernel, variant, launch)
+        depth = _depth(source.module, variant, self._features)
+        module, inside, quotients = without_guards(source.module, kernel, local_size, variant.sub_group_size, placing)
         module, of_rounds, more = in_turn(module, kernel, local_size, variant.sub_group_size, placing)
         module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, placing,
                                            chains=not depth.rounds)
-        found = Neighbours(module, kernel, local_size, variant.sub_group_size, (*inside, *of_rounds, *conditions),
-                           apart, placing, quotients={**quotients, **more})
+        conditions = (*source.conditions, *inside, *of_rounds, *conditions)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions, apart, placing,
+                           quotients={**source.quotients, **quotients, **more})
         own, extents = found.own_extents(), found.extents(launch.group_counts)
         if launch.wish is None and self._block is None:
             _check_worth(found, depth, extents)
@@ -202,17 +244,8 @@ class Merging:
             raise NoMerge("races between sub-groups are looked for")
         if variant.numerics != HARDWARE:
             raise NoMerge(f"products have the numerics '{variant.numerics}'")
-        if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
-            raise self._without_products()
-
-    def _without_products(self) -> NoMerge:
-        """Why a module without products of cooperative matrices is not merged."""
-        for row in self._given.of_opcode(Op.SubgroupMatrixMultiplyAccumulateINTEL):
-            place = place_of(self._given, row)
-            where = "" if place is None else f" ({place.file.name}:{place.line})"
-            return NoMerge("its work-items hold the operands of products, of Intel's sub-group functions, in numbers "
-                           f"of their own, of which nothing says where the matrices lie in memory{where}")
-        return NoMerge("it multiplies no matrices")
+        if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR, PRODUCT)):
+            raise NoMerge("it multiplies no matrices")
 
     def _shape(self, extents: tuple[int, int], own: tuple[int, int], costs: _Costs, launch: Launch) -> tuple[int, int]:
         """Rows and columns of a block: what is asked for, or what takes the least time."""
@@ -234,7 +267,7 @@ class Merging:
 
 def _check_worth(found: Neighbours, depth: _Depth, extents: tuple[int, int]) -> None:
     """Refuse, with NoMerge, what takes longer in blocks than as it is."""
-    reasons = [found.packed_otherwise(depth.unit.together)]
+    reasons = [found.packed_otherwise(depth.unit.takes_packed)]
     if depth.unit.kind == "tiles":
         reasons.append(found.flat_product())
     if 1 < found.own_extents()[1] == extents[1] <= NARROW and not found.lies_by_columns(Use.MatrixAKHR):

@@ -296,7 +296,7 @@ class CpuProgram:
             yield self.merging.of(name, variant, launch)
 
         found = next(kept(forms, self.cache, lambda number: self._key(name, variant, f"merged, {number}: {launch}")))
-        return MergedForm(found, self.merging.step(variant))
+        return MergedForm(found, self.merging.step(name, variant), self.merging.raises(name))
 
     def _beside(self, module: Module) -> CpuProgram:
         """A program for another form of the module."""

@@ -13,7 +13,7 @@ axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -135,10 +135,11 @@ class Neighbours:
         """Of its matrices."""
         return self.indices.positions.scope
 
-    def packed_otherwise(self, together: int) -> NoMerge | None:
-        """A load of B that lies packed in memory, of which not so many rows share a word. None if there is none."""
+    def packed_otherwise(self, takes: Callable[[int], bool]) -> NoMerge | None:
+        """A load of B that lies packed in memory, of which so many rows share a word as nobody takes. None if there is
+        none."""
         for access in self.matrices.accesses:
-            if access.together not in (1, together):
+            if access.together != 1 and not takes(access.together):
                 return no_merge(self.editor, access.row, "B is packed in another order than the processor's "
                                                          "instructions take")
         return None

@@ -9,9 +9,10 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import PURE, Facts
 
-STORES = frozenset({Op.CooperativeMatrixStoreKHR})
+STORES = frozenset({Op.CooperativeMatrixStoreKHR, Op.CooperativeMatrixStoreCheckedINTEL})
 """What stores a matrix that may become a part of a larger one."""
-_LOADS = frozenset({Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL, Op.Load})
+_MATRIX_LOADS = frozenset({Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL})
+_LOADS = _MATRIX_LOADS | {Op.Load}
 _QUIET = PURE | _LOADS | {Op.Phi, Op.CooperativeMatrixPerElementOpEXT, Op.CooperativeMatrixReduceEXT,
                           Op.CooperativeMatrixTransposeNV, Op.CooperativeMatrixPrefetchINTEL, Op.LoopMerge,
                           Op.SelectionMerge, Op.NoLine, Op.Line}
@@ -86,11 +87,19 @@ class Order:
 
     def _bases(self, row: Instruction) -> set[int]:
         """From where an instruction reaches memory; empty if that is not known."""
-        if row.opcode in STORES:
-            return {self.indices.pointer(row.words[0])[0]}
+        if row.opcode in STORES | _MATRIX_LOADS:
+            return {self._base(row.words[0])}
         own = (StorageClass.Input, StorageClass.Function)
         if row.opcode != Op.CooperativeMatrixPerElementOpEXT or any(
                 one.words[0] not in own for one in self.editor.module.of_opcode(Op.Variable)):
             return set()
-        return {self.indices.pointer(word)[0] for word in row.words[2:]
-                if self.editor.type_of(word).opcode == Op.TypePointer}
+        return {self._base(word) for word in row.words[2:] if self.editor.type_of(word).opcode == Op.TypePointer}
+
+    def _base(self, pointer: int) -> int:
+        """From where a pointer is reached, also as one of another type."""
+        base = self.indices.pointer(pointer)[0]
+        row = self.editor.definition(base)
+        while row.opcode == Op.Bitcast and self.editor.type_of(row.words[0]).opcode == Op.TypePointer:
+            base = self.indices.pointer(row.words[0])[0]
+            row = self.editor.definition(base)
+        return base

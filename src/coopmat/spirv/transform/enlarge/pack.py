@@ -19,7 +19,7 @@ from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
-from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.accesses import LOADS, Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.chains import Chains
 from coopmat.spirv.transform.enlarge.conditions import Condition, Placing
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved
@@ -68,6 +68,16 @@ def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_siz
     return Packed(editor.done(), tuple(indices.conditions), tuple(packing.order.apart))
 
 
+_OPERANDS = {Op.CooperativeMatrixLoadKHR: 3, Op.CooperativeMatrixStoreKHR: 4,
+             Op.CooperativeMatrixLoadCheckedINTEL: 7, Op.CooperativeMatrixStoreCheckedINTEL: 8}
+"""How many words stand before the memory operands."""
+
+
+def _without_operands(access: Access) -> tuple[int, ...]:
+    """The words of a load or store but for its memory operands."""
+    return access.row.words[:_OPERANDS[Op(access.row.opcode)]]
+
+
 class _Apart(Exception):
     """Why matrices do not become one."""
 
@@ -99,12 +109,12 @@ class _Packing:
         """Pack what can be packed; the number of matrices in memory that are parts of larger ones now."""
         stores = []
         for row in self.body.rows():
-            if row.opcode in (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR):
+            if row.opcode in (*LOADS, *STORES):
                 try:
                     found = access_of(self.indices, row)
                 except NotRegular:
                     continue
-                if row.opcode == Op.CooperativeMatrixStoreKHR:
+                if row.opcode in STORES:
                     stores.append(found)
                 else:
                     self._note(found)
@@ -125,15 +135,16 @@ class _Packing:
         """Remember a load; one of the same matrix as another one in its block is that one."""
         for identifier, other in self.accesses.items():
             is_same = self._key(load) == self._key(other) and (load.line, load.along) == (other.line, other.along)
-            if is_same and self.order.block(load.row) == self.order.block(other.row) and not self.order.between(
+            if is_same and self.order.block(load.row) == self.order.block(other.row) and not self.order.is_passed(
                     other.row, load.row):
                 self.same[load.matrix] = identifier
                 return
         self.accesses[load.matrix] = load
 
     def _key(self, access: Access) -> tuple[object, ...]:
+        sizes = tuple(map(self.indices.of, access.sizes or ()))
         return (self.editor.definition(access.matrix).type_id, access.base, access.layout,
-                self.indices.of(access.stride))
+                self.indices.of(access.stride), sizes)
 
     # --- grids ------------------------------------------------------------------------------
 
@@ -179,9 +190,8 @@ class _Packing:
             raise _Apart("something is loaded or stored between two stores")
         first = stores[0][0]
         whole = self._packed(tuple(tuple(access.matrix for access in line) for line in stores))
-        pointer, _, *rest = first.row.words
-        self.new.setdefault(self.order.places[id(last)], []).append(
-            make(Op.CooperativeMatrixStoreKHR, pointer, whole, *rest[:2]))
+        words = [whole if word == first.matrix else word for word in _without_operands(first)]
+        self.new.setdefault(self.order.places[id(last)], []).append(make(Op(first.row.opcode), *words))
         for row in rows:
             self.new.setdefault(self.order.places[id(row)], [])
 
@@ -213,7 +223,7 @@ class _Packing:
             return self._phi(grid, rows)
         if first.opcode == Op.CooperativeMatrixMulAddKHR:
             return self._product(grid, rows)
-        if first.opcode == Op.CooperativeMatrixLoadKHR:
+        if first.opcode in LOADS:
             return self._load(grid)
         if first.opcode == Op.CooperativeMatrixPerElementOpEXT:
             return self._elements(grid, rows)
@@ -304,15 +314,27 @@ class _Packing:
         accesses = [self.accesses[one] for line in grid for one in line]
         if any(self._key(one) != self._key(accesses[0]) for one in accesses):
             raise _Apart("they are loaded from different matrices")
-        found = self._arranged(accesses)
-        if found is None or tuple(tuple(one.matrix for one in line) for line in found) != grid:
+        if not self._are_side_by_side(grid):
             raise _Apart("they do not lie side by side")
         rows = [one.row for one in accesses]
         last = self._last(rows)
-        if any(self.order.between(row, last) for row in rows):
+        if any(self.order.is_passed(row, last) for row in rows):
             raise _Apart("something is stored between two loads")
-        pointer, *rest = found[0][0].row.words
-        return self._put(rows, Op.CooperativeMatrixLoadKHR, self._type(grid), pointer, *rest[:2])
+        first = accesses[0]
+        return self._put(rows, Op(first.row.opcode), self._type(grid), *_without_operands(first))
+
+    def _are_side_by_side(self, grid: Grid) -> bool:
+        """Whether loads are a matrix in memory; where all rows are the same line, each line of them may be the first.
+        """
+        lines = [[self.accesses[one] for one in line] for line in grid]
+        first = lines[0][0]
+        if first.by_rows and self.indices.of(first.stride).known == 0 and all(
+                (one.line, one.along) == (two.line, two.along) for line in lines
+                for one, two in zip(line, lines[0], strict=True)):
+            lines = lines[:1]
+        found = self._arranged([access for line in lines for access in line])
+        return found is not None and [[one.matrix for one in line] for line in found] == [
+            [one.matrix for one in line] for line in lines]
 
     def _each(self, grid: Grid, rows: Sequence[Instruction]) -> int:
         """The same operation on each; what is no matrix is the same for all."""
@@ -384,7 +406,7 @@ class _Packing:
             rows = list(self.phis.get(number, ()))
             for place, row in enumerate(block.instructions):
                 added = self.new.get((number, place))
-                if added is None or row.opcode != Op.CooperativeMatrixStoreKHR:
+                if added is None or row.opcode not in STORES:
                     rows.append(row)
                 rows += added or ()
             block.instructions = rows

@@ -53,8 +53,11 @@ class Positions:
     def number(self, builtin: BuiltIn) -> Polynomial | None:
         """What a built-in value is that is a number; None if nothing is known of it."""
         size = Polynomial.constant(self.sub_group_size)
-        return {BuiltIn.SubgroupSize: size, BuiltIn.SubgroupId: self._number, BuiltIn.SubgroupMaxSize: size,
-                BuiltIn.NumSubgroups: Polynomial.constant(math.prod(self.groups))}.get(builtin)
+        found = {BuiltIn.SubgroupSize: size, BuiltIn.SubgroupId: self._number, BuiltIn.SubgroupMaxSize: size,
+                 BuiltIn.NumSubgroups: Polynomial.constant(math.prod(self.groups))}
+        if self.size == (self.sub_group_size, 1, 1):
+            found[BuiltIn.SubgroupLocalInvocationId] = Polynomial.atom("local", 0)
+        return found.get(builtin)
 
     def divided(self, value: Polynomial, divisor: int) -> tuple[Polynomial, Polynomial] | None:
         """A number as a multiple of a divisor, and a rest that lies below it; None if that is not seen."""

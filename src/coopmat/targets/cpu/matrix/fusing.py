@@ -121,6 +121,7 @@ def writes(line: Line, operation: Operation | None) -> bool:
 def _is_plain(load: Load | LoadWindow, unit: Unit) -> bool:
     """Whether elements lie in bytes of their own, and one by one or as the unit takes them."""
     kind = load.result
-    return kind.component != IntType(4) and together_in_memory(kind, load.layout) in (1, unit.together)
+    together = together_in_memory(kind, load.layout)
+    return kind.component != IntType(4) and (together == 1 or unit.takes_packed(together))
 
 

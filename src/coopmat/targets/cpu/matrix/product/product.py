@@ -181,7 +181,7 @@ def _tiles(body: Body, a: Strips, b: Strips) -> str:
     """How many tiles along K there is something in, at least one."""
     writer = body.writer
     ends = [strips.lines.elements[1] if strips.lines.order == "along" else strips.lines.lines[1] for strips in (a, b)]
-    scale = [1, 1 if b.lines.order != "packed" else b.unit.together]
+    scale = [1, b.lines.together]
     counts = [end if factor == 1 else writer.let(f"mul i64 {end}, {factor}")
               for end, factor in zip(ends, scale, strict=True)]
     most = writer.call("i64", "llvm.smax.i64", [("i64", one) for one in counts])

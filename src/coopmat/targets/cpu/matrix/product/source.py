@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from coopmat.devices.lane_layout import rows_per_word
 from coopmat.formats import Format
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
@@ -42,6 +43,11 @@ class Lines:
     def size(self) -> int:
         """The bytes of an element."""
         return self.kind.component.size
+
+    @property
+    def together(self) -> int:
+        """How many rows a line has, element by element."""
+        return rows_per_word(8 * self.size) if self.order == "packed" else 1
 
 
 def in_matrix(body: Body, kind: MatrixType, fmt: Format, parameter: str) -> Lines:

@@ -88,7 +88,7 @@ class Strips:
     @property
     def beside(self) -> int:
         """Strips that share lines of the caches in memory."""
-        length = {"along": LINE, "across": self.unit.lanes, "packed": self.unit.lanes * self.unit.together}
+        length = {"along": LINE, "across": self.unit.lanes, "packed": self.unit.lanes * self.lines.together}
         return max(1, LINE // (length[self.lines.order] * self.lines.size))
 
     @property
@@ -134,9 +134,10 @@ class _Filling:
         self.body, self.writer = body, body.writer
         self.strips, self.target = strips, target
         self.lines, self.unit = strips.lines, strips.unit
-        lanes, words, elements = self.unit.lanes, strips.words, strips.elements
+        lanes, elements = self.unit.lanes, strips.elements
         self.count, self.length = {  # lines of memory that a tile is made of, and elements of each
-            "along": (lanes, elements), "across": (elements, lanes), "packed": (words, lanes * self.unit.together),
+            "along": (lanes, elements), "across": (elements, lanes),
+            "packed": (elements // self.lines.together, lanes * self.lines.together),
         }[self.lines.order]
         self.pitch = max(LINE, self.length * self.lines.size)  # of a tile's lines that are not all there
         self.edge = ""
@@ -273,8 +274,8 @@ class _Filling:
                  for number in range(self.count)]
         if self.unit.kind == "numbers":
             numbers = NumberWriter(writer, self.length)
-            return [numbers.lanes(to_work(numbers, Number(lines.element, lanes=line), lines.fmt, self.unit.word))
-                    for line in found]
+            return [part for line in found for part in self._parted(numbers.lanes(
+                to_work(numbers, Number(lines.element, lanes=line), lines.fmt, self.unit.word)), self.unit.word)]
         element = lines.element
         if self.unit.kind == "shorts":
             numbers, element = NumberWriter(writer, self.length), "i16"
@@ -284,8 +285,20 @@ class _Filling:
             together = self.unit.together
             return [mixed(writer, found[first:first + together], element, self.length)
                     for first in range(0, self.count, together)]
-        words = self.length // self.unit.together
-        return [writer.let(f"bitcast <{self.length} x {element}> {line} to <{words} x i32>") for line in found]
+        found = [part for line in found for part in self._parted(line, element)]
+        length = self.length // (lines.together // self.unit.together or 1)
+        words = length // self.unit.together
+        return [writer.let(f"bitcast <{length} x {element}> {line} to <{words} x i32>") for line in found]
+
+    def _parted(self, line: str, element: str) -> list[str]:
+        """A line of which more rows share a word than the unit takes, as lines with so many."""
+        own, all_ = self.unit.together, self.lines.together
+        if all_ <= own:
+            return [line]
+        columns = self.length // all_
+        return [shuffled(self.writer, element, self.length, line, "poison",
+                         [column * all_ + first + place for column in range(columns) for place in range(own)])
+                for first in range(0, all_, own)]
 
     def _turned(self, lines: Sequence[str]) -> list[str]:
         """Lines across K of lines along it, or the other way round."""

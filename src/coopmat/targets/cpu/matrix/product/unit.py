@@ -31,6 +31,10 @@ class Unit:
     total: str
     instruction: str = ""
 
+    def takes_packed(self, together: int) -> bool:
+        """Whether lines of which so many rows share a word can be put into strips."""
+        return together == self.together or (self.kind in ("numbers", "shorts") and together % self.together == 0)
+
     @property
     def word_bytes(self) -> int:
         """The bytes of a word, and of a sum."""

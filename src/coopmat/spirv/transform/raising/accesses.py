@@ -1,0 +1,102 @@
+"""What loads and stores of work-items become: loads and stores of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coopmat.spirv.analysis.polynomials import Polynomial
+from coopmat.spirv.edit.ordering import LINES
+from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.transform.facts import PURE, Facts
+from coopmat.spirv.transform.raising.numbers import Numbers
+from coopmat.spirv.transform.raising.spots import BLOCK_LOADS, PRODUCT, NotKnown, Spots
+from coopmat.spirv.transform.raising.terms import BYTE, Term
+from coopmat.spirv.transform.raising.tiles import Tile
+
+HINTS = frozenset({Op.Subgroup2DBlockPrefetchINTEL, Op.SubgroupBlockPrefetchINTEL})
+_READS = frozenset({Op.Load, Op.SubgroupBlockReadINTEL, Op.CooperativeMatrixLoadKHR, *BLOCK_LOADS})
+_QUIET = PURE | _READS | HINTS | LINES | {PRODUCT, Op.Phi, Op.Select, Op.Variable, Op.LoopMerge, Op.SelectionMerge}
+"""What writes nothing to memory that others see, and orders nothing."""
+
+
+class Accesses:
+    """Those of one function, which may be changed meanwhile: places are those from before."""
+
+    def __init__(self, spots: Spots, facts: Facts, numbers: Numbers) -> None:
+        self.spots, self.facts, self.numbers, self.editor = spots, facts, numbers, spots.editor
+        self.blocks = [list(block.instructions) for block in spots.indices.body.blocks]
+        self.places = {id(row): (number, place) for number, block in enumerate(self.blocks)
+                       for place, row in enumerate(block)}
+
+    def block(self, row: Instruction) -> int:
+        """The number of the block in which an instruction stands."""
+        return self.places[id(row)][0]
+
+    def load(self, tile: Tile, bits: int, component: int, type_id: int) -> list[Instruction]:
+        """What loads a matrix with elements of so many bits; the last instruction gives it."""
+        pointer, window, layout, size = self._words(tile, bits, component)
+        opcode = Op.CooperativeMatrixLoadCheckedINTEL if window else Op.CooperativeMatrixLoadKHR
+        self.numbers.let(opcode, type_id, pointer, *window, layout, *size)
+        return self.numbers.taken()
+
+    def store(self, tile: Tile, bits: int, component: int, matrix: int) -> list[Instruction]:
+        """What stores a matrix."""
+        pointer, window, layout, size = self._words(tile, bits, component)
+        opcode = Op.CooperativeMatrixStoreCheckedINTEL if window else Op.CooperativeMatrixStoreKHR
+        return [*self.numbers.taken(), make(opcode, pointer, *window, matrix, layout, *size)]
+
+    def _words(self, tile: Tile, bits: int, component: int) -> tuple[int, list[int], int, list[int]]:
+        """The pointer to a matrix, line and place along it where it lies in a window, its layout, and the window's
+        height and width, and the stride."""
+        numbers, editor, row, spot = self.numbers, self.editor, tile.rows[0], tile.spot
+        storage = editor.type_of(spot.base).words[0]
+        pointer = numbers.cast(spot.base, editor.type_pointer(storage, component))
+        layout = editor.constant(tile.layout)
+        if spot.surface is None:
+            start = _whole(tile.start, bits, row)
+            if start.terms:
+                pointer = numbers.let(Op.PtrAccessChain, editor.definition(pointer).type_id or 0, pointer,
+                                      numbers.of(start))
+            return pointer, [], layout, [numbers.of(_whole(tile.stride, bits, row))]
+        indices, surface = self.spots.indices, spot.surface
+        along = _whole(spot.x.scaled(BYTE) + Polynomial.constant(tile.along), bits, row)
+        width, pitch = (_whole(indices.of(one).scaled(BYTE), bits, row) for one in (surface.width, surface.pitch))
+        line = spot.y + Polynomial.constant(tile.line)
+        return (pointer, [numbers.short(line), numbers.short(along)], layout,
+                [numbers.short(indices.of(surface.height)), numbers.short(width), numbers.of(pitch)])
+
+    def check_between(self, rows: Sequence[Instruction], *, stores: bool) -> None:
+        """Refuse accesses that are not together: of loads, if something is written between them."""
+        last, own = self.last(rows), {id(row) for row in rows}
+        block = self.blocks[self.places[id(last)][0]]
+        start = min(self.places[id(row)][1] for row in rows)
+        for row in block[start:self.places[id(last)][1]]:
+            if id(row) not in own and (self._writes(row) or (stores and self._reads(row))):
+                raise NotKnown(f"between accesses to one matrix stands another one ({row.name})", rows[0])
+
+    def _writes(self, row: Instruction) -> bool:
+        if row.opcode == Op.Store:
+            return self.editor.type_of(row.words[0]).words[0] != StorageClass.Function
+        if row.opcode == Op.ExtInst:
+            return not (self.facts.is_pure_function(row) or self.spots.loaded(Term(row.result_id or 0, 0)) is not None)
+        return row.opcode not in _QUIET
+
+    def _reads(self, row: Instruction) -> bool:
+        if row.opcode == Op.Load:
+            return self.editor.type_of(row.words[0]).words[0] not in (StorageClass.Function, StorageClass.Input)
+        return row.opcode in _READS or (row.opcode == Op.ExtInst and not self.facts.is_pure_function(row))
+
+    def last(self, rows: Sequence[Instruction]) -> Instruction:
+        """The last of instructions of one block."""
+        if len({self.places[id(row)][0] for row in rows}) != 1:
+            raise NotKnown("parts of a matrix are in different blocks", rows[0])
+        return max(rows, key=lambda row: self.places[id(row)][1])
+
+
+def _whole(value: Polynomial, bits: int, row: Instruction) -> Polynomial:
+    """Bits as elements."""
+    found, rest = value.divided(Polynomial.constant(bits))
+    if rest.terms:
+        raise NotKnown("a matrix does not begin, or its lines are not apart by, whole elements", row)
+    return found
