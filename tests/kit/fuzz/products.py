@@ -58,9 +58,12 @@ TYPES = {"char": (np.int8, "int", np.int32, 15), "uchar": (np.uint8, "int", np.i
          "double": (np.float64, "double", np.float64, 0)}
 """Type of A and B → its numpy type, C's, its numpy type, which operands have a sign."""
 STARTS = ("coop_mat_init(0)", "coop_mat_load(bias + (row + i * TM) * n + column + j * TN, ROW, n)")
+OLD = "OUT M(TM, TN, ACCUMULATOR) old = coop_mat_load({} + (row + i * TM) * n + column + j * TN, ROW, n)"
 ENDS = ("", "sum = sum * (OUT)3", "sum = coop_mat_apply(sum, relu)",
         "for (int e = 0; e < coop_mat_length(sum); e++) { int2 at = coop_mat_get_coord(sum, e); "
-        "sum[e] += bias[(row + i * TM + at.x) * n + column + j * TN + at.y]; }")
+        "sum[e] += bias[(row + i * TM + at.x) * n + column + j * TN + at.y]; }",
+        f"{OLD.format('bias')}; sum = sum * (OUT)2 + old * (OUT)3", f"{OLD.format('c')}; sum = sum + old")
+C_BEFORE = 77
 
 LOOPS = {
     "simple": """for (int at = 0; at < k; at += TK) { LOAD(x, y, at); ADD(x, y, sums); }""",

@@ -15,7 +15,7 @@ from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.merge import merged_of
 from coopmat.spirv.transform.passes import chosen, transform
 from coopmat.targets.cpu.merging import VARIABLE
-from tests.kit.fuzz.products import SOURCE, TYPES, Drawn, drawn
+from tests.kit.fuzz.products import C_BEFORE, SOURCE, TYPES, Drawn, drawn
 
 SHORT, LONG, BATCH = (1, 2, 7), range(1000, 6000), 50
 SIZE = 16  # of sub-groups
@@ -64,13 +64,14 @@ def operands(one: Drawn, seed: int) -> tuple[list[np.ndarray], np.ndarray]:
     low = 0 if np.dtype(dtype).kind == "u" else -4
     a, b, bias = (rng.integers(low, 5, shape) for shape in ((m, k), (k, n), (m, n)))
     product = a @ b + (bias if one.start else 0)
-    expected = (product, product * 3, np.maximum(product, 0), product + bias)[one.end].astype(sums)
+    expected = (product, product * 3, np.maximum(product, 0), product + bias, product * 2 + bias * 3,
+                product + C_BEFORE)[one.end].astype(sums)
     return [*(matrix.astype(dtype) for matrix in one.in_memory(a, b)), bias.astype(sums)], expected
 
 
 def launched(module: Module, one: Drawn, device: str, given: list[np.ndarray], like: np.ndarray) -> np.ndarray:
     """The result of a module's kernel on a device."""
-    out = np.full_like(like, 77)
+    out = np.full_like(like, C_BEFORE)
     groups = (*one.groups, 1)
     grid = merged_of(module).get("gemm")
     x, y, z = grid.group_counts(groups) if grid is not None else groups

@@ -32,7 +32,7 @@ from coopmat.targets.cpu.host.launch import MergedPlan
 from coopmat.targets.cpu.host.threads import POOL, ThreadPool
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
-from tests.kit.fuzz.products import SOURCE, TYPES, drawn
+from tests.kit.fuzz.products import C_BEFORE, SOURCE, TYPES, drawn
 
 
 def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -55,7 +55,7 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
     for merge in ("0", one.merge):
         monkeypatch.setenv(VARIABLE, merge)
         program = CpuProgram(kernel.module, cpu_features({FEATURES: level}), device.options)
-        out = np.full((m, n), 77, sums)
+        out = np.full((m, n), C_BEFORE, sums)
         arguments = [*given, bias, out, np.int32(m), np.int32(n), np.int32(k)]
         program.launch("gemm", (one.groups[0] * 16, one.groups[1]), (16, 1), arguments)
         found.append(out)
@@ -66,11 +66,12 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
     wide = np.int64 if np.issubdtype(sums, np.integer) else np.float64
     expected = a.astype(wide) @ b.astype(wide) + (bias if one.start else 0)
     expected = expected.astype(sums) if wide is np.int64 else expected  # integers wrap around
-    expected = (expected, expected * expected.dtype.type(3), np.maximum(expected, 0), expected + bias)[one.end]
+    expected = (expected, expected * expected.dtype.type(3), np.maximum(expected, 0), expected + bias,
+                expected * expected.dtype.type(2) + bias * bias.dtype.type(3), expected + C_BEFORE)[one.end]
     if wide is np.int64:
         np.testing.assert_array_equal(found[1], expected.astype(sums), str(one))
     else:
-        size = 3 * (np.abs(a.astype(wide)) @ np.abs(b.astype(wide)) + np.abs(bias))
+        size = 3 * (np.abs(a.astype(wide)) @ np.abs(b.astype(wide)) + np.abs(bias)) + C_BEFORE
         assert (np.abs(found[1] - expected) <= (k + 4) * np.finfo(sums).eps * size).all(), str(one)
     return merged
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type
 from coopmat.targets.cpu.matrix.copies import Copy
 from coopmat.targets.cpu.matrix.memory import is_inside
-from coopmat.targets.cpu.matrix.operation import ChangeUse, Convert, Elementwise, Fill, Inside, Scale
+from coopmat.targets.cpu.matrix.operation import ChangeUse, Convert, Elementwise, Fill, Inside, OfElements, Scale
 from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.arithmetic.conversions import converted
 from coopmat.targets.llvm.arithmetic.elementwise import ELEMENTWISE
@@ -17,10 +19,30 @@ from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, zero_of
 
 
-def fill(body: Body, operation: Fill) -> Made:
+def function_of(operation: OfElements, scalars: Sequence[str]) -> Callable[..., str]:
+    """What an operation does to elements: of a writer of numbers, and as many elements of each of its matrices, it
+    makes the operand of those of the result. scalars: its operands that are no matrices."""
     kind = operation.result
     element = element_type(kind)
-    return [element], plain_type(kind), body.each(lambda numbers: numbers.splat(element, "%0"), kind)
+    match operation:
+        case Fill():
+            return lambda numbers: numbers.splat(element, scalars[0])
+        case Elementwise(function=name):
+            function = through_float(ELEMENTWISE[name], is_bf16(kind.component))
+            return lambda numbers, *given: _wrapped(numbers, function(numbers, *given), kind)
+        case Scale():
+            name = "IMul" if isinstance(kind.component, IntType) else "FMul"
+            times = through_float(ELEMENTWISE[name], is_bf16(kind.component))
+            return lambda numbers, given: _wrapped(numbers, times(numbers, given, Number(
+                element, lanes=numbers.splat(element, scalars[0]))), kind)
+        case Convert():
+            return lambda numbers, given: _converted(numbers, operation, given)
+    return lambda numbers, given: numbers.lanes(given)
+
+
+def fill(body: Body, operation: Fill) -> Made:
+    kind = operation.result
+    return [element_type(kind)], plain_type(kind), body.each(function_of(operation, ["%0"]), kind)
 
 
 def inside(body: Body, operation: Inside) -> Made:
@@ -47,28 +69,20 @@ def _wrapped(rows: NumberWriter, number: Number, kind: MatrixType) -> str:
 
 def elementwise(body: Body, operation: Elementwise) -> Made:
     kind = operation.result
-    function = through_float(ELEMENTWISE[operation.function], is_bf16(kind.component))
     operands = [(f"%{place}", one) for place, one in enumerate(operation.operands)]
-    found = body.each(lambda numbers, *given: _wrapped(numbers, function(numbers, *given), kind), kind, operands)
+    found = body.each(function_of(operation, ()), kind, operands)
     return [plain_type(one) for one in operation.operands], plain_type(kind), found
 
 
 def scale(body: Body, operation: Scale) -> Made:
     kind = operation.result
-    element = element_type(kind)
-    name = "IMul" if isinstance(kind.component, IntType) else "FMul"
-    function = through_float(ELEMENTWISE[name], is_bf16(kind.component))
-
-    def scaled(numbers: NumberWriter, given: Number) -> str:
-        return _wrapped(numbers, function(numbers, given, Number(element, lanes=numbers.splat(element, "%1"))), kind)
-
-    return [plain_type(kind), element], plain_type(kind), body.each(scaled, kind, [("%0", kind)])
+    found = body.each(function_of(operation, ["%1"]), kind, [("%0", kind)])
+    return [plain_type(kind), element_type(kind)], plain_type(kind), found
 
 
 def convert(body: Body, operation: Convert) -> Made:
     kind, given = operation.result, operation.operands[0]
-    found = body.each(lambda numbers, number: _converted(numbers, operation, number), kind, [("%0", given)])
-    return [plain_type(given)], plain_type(kind), found
+    return [plain_type(given)], plain_type(kind), body.each(function_of(operation, ()), kind, [("%0", given)])
 
 
 def _converted(rows: NumberWriter, operation: Convert, number: Number) -> str:

@@ -12,6 +12,7 @@ from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.memory import together_in_memory
 from coopmat.targets.cpu.matrix.operation import (
+    Expression,
     Load,
     LoadWindow,
     Multiply,
@@ -111,7 +112,8 @@ class Fusing:
 def writes(line: Line, operation: Operation | None) -> bool:
     """Whether a line, which may be an operation, may write to memory."""
     if operation is not None:
-        return isinstance(operation, _WRITES) or (isinstance(operation, Product) and operation.target is not None)
+        return isinstance(operation, _WRITES) or (
+            isinstance(operation, Product | Expression) and operation.target is not None)
     if line.call is None:
         return line.opcode in _WRITING_OPCODES or line.opcode == "call"
     name = line.call.function

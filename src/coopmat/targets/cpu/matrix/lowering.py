@@ -12,9 +12,10 @@ from coopmat.targets.cpu.matrix.amx import tile_kinds
 from coopmat.targets.cpu.matrix.body import Features, is_large, plain_type
 from coopmat.targets.cpu.matrix.component_loops import ComponentLoops
 from coopmat.targets.cpu.matrix.ends import Ends
+from coopmat.targets.cpu.matrix.expressions import Expressions
 from coopmat.targets.cpu.matrix.fusing import Fusing
 from coopmat.targets.cpu.matrix.large import COPY, LargeValues
-from coopmat.targets.cpu.matrix.operation import Operation, Product
+from coopmat.targets.cpu.matrix.operation import Expression, Operation, Product
 from coopmat.targets.cpu.matrix.plain import Definition, definition
 from coopmat.targets.cpu.matrix.product.panels import shared_out
 from coopmat.targets.cpu.matrix.product.product import panel_bytes
@@ -46,7 +47,10 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     fusing = Fusing(loops.operations, features)
     for function in module.functions:
         fusing.rewrite(function)
-    ends = Ends(fusing.operations)
+    expressions = Expressions(fusing.operations)
+    for function in module.functions:
+        expressions.rewrite(function)
+    ends = Ends(expressions.operations)
     for function in module.functions:
         ends.rewrite(function)
     operations = ends.operations
@@ -56,7 +60,8 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     tiles = Tiles(tile_kinds(operations.values(), features), types, operations, features, stay=stay_in_tiles)
     products = {name: operation for name, operation in operations.items() if isinstance(operation, Product)}
     large = LargeValues({name: kind for name, kind in types.items() if is_large(kind)},
-                        [name for name, product in products.items() if product.updates])
+                        [name for name, operation in operations.items()
+                         if isinstance(operation, Product | Expression) and operation.updates])
     for function in module.functions:
         tiles.rewrite(function)
         large.rewrite(function)

@@ -102,6 +102,10 @@ class ChangeUse(Operation):
     transposes: bool
 
 
+OfElements = Fill | Elementwise | Scale | Convert | ChangeUse
+"""What is done to each element by itself; changes of use only where they do not transpose."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reduce(Operation):
     """Rows and columns combined along some axes, by an operation of :mod:`coopmat.spirv.analysis.combinations`."""
@@ -164,6 +168,39 @@ class StoreWindow(Operation):
     layout: CooperativeMatrixLayout
     alignment: int
     is_rest: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation of an expression. given: the numbers of the matrices that it takes."""
+
+    operation: OfElements
+    given: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression(Operation):
+    """Operations on each element of large matrices, done together (:mod:`.expressions`).
+
+    sources: the loads that are a part of it. steps: the operations; their matrices are numbered: first those that are
+    loaded, then the operands, then the results of steps. target: the store of the last one's result, if that is a part.
+    """
+
+    name = "expression"
+    sources: tuple[Load | LoadWindow, ...]
+    steps: tuple[Step, ...]
+    target: Store | StoreWindow | None
+
+    @property
+    def last(self) -> MatrixType:
+        """The type of the last step's result."""
+        return self.steps[-1].operation.result
+
+    @property
+    def updates(self) -> bool:
+        """Whether the result may lie where the last operand does."""
+        return self.result is not None and self.operands[-1:] != () and (
+            self.operands[-1].component.size == self.result.component.size)
 
 
 # --------------------------------------------------------------------------------------

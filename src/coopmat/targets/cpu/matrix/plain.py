@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from coopmat.targets.cpu.matrix import components, elements, memory, reductions
+from coopmat.targets.cpu.matrix import components, elements, expressions, memory, reductions
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Features, Made, is_large
 from coopmat.targets.cpu.matrix.multiply import multiply
 from coopmat.targets.cpu.matrix.multiply_as import multiply_as
@@ -14,6 +14,7 @@ from coopmat.targets.cpu.matrix.operation import (
     ChangeUse,
     Convert,
     Elementwise,
+    Expression,
     Extract,
     ExtractInMemory,
     Fill,
@@ -63,7 +64,7 @@ def definition(name: str, operation: Operation, features: Features, share: Share
         parameters, result, returned = BODIES[type(operation)](body, operation)
     named = [f"{llvm} %{place}" for place, llvm in enumerate(parameters)]
     if operation.result is not None and is_large(operation.result):
-        alone = "" if isinstance(operation, Product) else "noalias "  # C may lie where D does
+        alone = "" if isinstance(operation, Product | Expression) else "noalias "  # an operand may lie there
         result, named = "void", [f"ptr {alone}{RESULT}", *named]
     end = f"ret {result} {returned}" if result != "void" else "ret void"
     # Large operations stay calls: their loops are many.
@@ -75,7 +76,7 @@ def definition(name: str, operation: Operation, features: Features, share: Share
 
 def _is_long(operation: Operation) -> bool:
     """Whether the code of an operation is long."""
-    return isinstance(operation, Product) or any(
+    return isinstance(operation, Product | Expression) or any(
         is_large(kind) or kind.rows * kind.columns > MOST_INLINED for kind in operation.kinds)
 
 
@@ -85,6 +86,7 @@ BODIES: dict[type[Operation], Callable[[Body, Any], Made]] = {
     Elementwise: elements.elementwise,
     Scale: elements.scale,
     Convert: elements.convert,
+    Expression: expressions.expression,
     ChangeUse: elements.change_use,
     Reduce: reductions.reduce,
     Load: memory.load,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from coopmat.spirv.transform.goal import counted
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Body, Features, is_large
-from coopmat.targets.cpu.matrix.operation import Multiply, MultiplyAs, Operation, Product
+from coopmat.targets.cpu.matrix.operation import Expression, Fill, Multiply, MultiplyAs, Operation, Product
 from coopmat.targets.cpu.matrix.product.product import copies_lines
 from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
 
@@ -50,6 +51,11 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
                 yield f"  {name}: packed once, and kept for blocks that share it"
             else:
                 yield f"  {name}: packed for each block"
+    elif isinstance(operation, Expression):
+        where = ", and stored without a copy" if operation.target else ""
+        count = sum(not isinstance(step.operation, Fill) for step in operation.steps)
+        yield (f"{counted(count, 'operation')} on each element of "
+               f"{operation.last.rows}x{operation.last.columns}: together{where}")
     elif isinstance(operation, Multiply | MultiplyAs):
         a, b, _ = operation.operands
         size = f"{a.rows}x{b.columns}x{a.columns}"
