@@ -1,8 +1,8 @@
 """The library of the pass ``opencl-std``: ``python tools/opencl_std_library.py [--check]``.
 
 Its functions are OpenCL C (``src/coopmat/spirv/transform/opencl_std/library``), compiled by this project's front end
-with the coefficients of the CPU's functions, and some more that are computed here. Each function is a module of its own
-in ``library.zip``, so that only those that are called are read. Needs mpmath.
+with the coefficients of the CPU's functions. Each function is a module of its own in ``library.zip``, so that only
+those that are called are read. Needs mpmath.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from mpmath import mp, mpf
-from polynomials import CODES, Fit, polynomial
+from mpmath import mp
 
 import coopmat as cm
 from coopmat.spirv import Module
@@ -32,49 +31,8 @@ SOURCES, OUTPUT = ROOM / "library", ROOM / "library.zip"
 FILES = {"integers.cl": ("",), "halves.cl": ("",), "real.cl": ("SINGLE", "DOUBLE")}
 WIDTHS = {"SINGLE": 32, "DOUBLE": 64}
 WORDS = {"SINGLE": 9, "DOUBLE": 21}  # of 1/pi, behind a word of zeros
-ERFC_LIMIT = {"SINGLE": 10.5, "DOUBLE": 28.0}
 SUFFIXES = ("i8", "i16", "i32", "i64", "f16", "f32", "f64")
 DATE = (1980, 1, 1, 0, 0, 0)
-
-# ---------------------------------------------------------------------- more coefficients
-
-
-def _erfc(t: mpf) -> mpf:
-    """erfc(x) exp(x²) (1 + 2 x), of t = (x - 2) / (x + 2)."""
-    x = 2 * (1 + t) / (1 - t)
-    return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)
-
-
-def _erf(z: mpf) -> mpf:
-    """erf(x) / x of z = x²."""
-    return mp.erf(mp.sqrt(z)) / mp.sqrt(z)
-
-
-def _log_gamma(t: mpf) -> mpf:
-    """log(gamma(2 + t)) / t."""
-    return mp.loggamma(2 + t) / t
-
-
-def _fits(precision: str) -> dict[str, Fit]:
-    single = precision == "SINGLE"
-    limit = mpf(ERFC_LIMIT[precision])
-    return {
-        "ERFC": Fit(_erfc, _erfc, float((mpf(0.49) - 2) / (mpf(0.49) + 2)), float((limit - 2) / (limit + 2)),
-                    11 if single else 24),
-        "ERF": Fit(_erf, _erf, 1e-9, 1.0, 7 if single else 14),
-        "LGAMMA": Fit(_log_gamma, _log_gamma, -0.5001, 0.5001, 11 if single else 24),
-    }
-
-
-def more_coefficients(precision: str) -> dict[str, Sequence[float]]:
-    """Polynomials that the CPU has not: the C library computes these functions there."""
-    single = precision == "SINGLE"
-    found: dict[str, Sequence[float]] = {
-        name: polynomial(fit, CODES[precision]) for name, fit in _fits(precision).items()}
-    found["ARTANH"] = [2 / (2 * place + 5) for place in range(6 if single else 13)]
-    found["STIRLING"] = [float(mp.bernoulli(2 * place) / (2 * place * (2 * place - 1))) for place in range(1, 8)]
-    return found
-
 
 # --------------------------------------------------------------------------------- headers
 
@@ -91,8 +49,7 @@ def header(precision: str) -> str:
     constant."""
     suffix = "f" if precision == "SINGLE" else ""
     lines = []
-    table = getattr(coefficients, precision) | more_coefficients(precision)
-    for name, numbers in table.items():
+    for name, numbers in getattr(coefficients, precision).items():
         lines += [f"#define {name}_{place} {number!r}{suffix}" for place, number in enumerate(numbers[:3])]
         if len(numbers) > 1:
             lines.append(f"#define POLYNOMIAL_{name}(x_) {_horner(numbers, suffix)}")

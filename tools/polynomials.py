@@ -218,6 +218,34 @@ def rational_odd(function: Function, high: float, terms: int, below: int) -> Fit
     return Fit(of, of, 1e-6, high**2, terms, (), below)
 
 
+ERFC_LIMIT = {"SINGLE": 10.5, "DOUBLE": 28.0}
+"""Where erfc rounds to 0."""
+
+
+def of_erfc(t: mpf) -> mpf:
+    """erfc(x) exp(x²) (1 + 2 x), of t = (x - 2) / (x + 2)."""
+    x = 2 * (1 + t) / (1 - t)
+    return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)
+
+
+def of_erf(z: mpf) -> mpf:
+    """erf(x) / x of z = x²."""
+    return mp.erf(mp.sqrt(z)) / mp.sqrt(z)
+
+
+def log_gamma(t: mpf) -> mpf:
+    """log(gamma(2 + t)) / t."""
+    return mp.loggamma(2 + t) / t if abs(t) > 1e-20 else mp.digamma(2)
+
+
+def special(precision: str, erfc: int, erf: int, gamma: int) -> dict[str, Fit]:
+    """The fits of erfc from 1/2 on, of erf up to 1, and of the logarithm of the gamma function around 2, of so many
+    terms."""
+    low, high = ((mpf(end) - 2) / (mpf(end) + 2) for end in (0.49, ERFC_LIMIT[precision]))
+    return {"ERFC": Fit(of_erfc, of_erfc, float(low), float(high), erfc), "ERF": Fit(of_erf, of_erf, 1e-9, 1.0, erf),
+            "LGAMMA": Fit(log_gamma, log_gamma, -0.5001, 0.5001, gamma)}
+
+
 FITS: dict[str, dict[str, Fit]] = {
     "SINGLE": {
         "EXP": power_less_one(mp.e),
@@ -235,7 +263,8 @@ FITS: dict[str, dict[str, Fit]] = {
         "ASIN": by_odd(mp.asin, 0.5, 5),
         "SINH": by_odd(mp.sinh, HALF_LN2, 2),
         "COSH": by_even(mp.cosh, HALF_LN2, 3),
-        "ERF": rational_odd(mp.erf, 3.93, 6, 5),
+        "ERF_QUOTIENT": rational_odd(mp.erf, 3.93, 6, 5),
+        **special("SINGLE", 11, 7, 11),
         "NATIVE_EXP2": power_less_one(mpf(2), 2),
         "NATIVE_LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), -FEW, 2 * FEW, 3),
         "NATIVE_SIN": by_odd(mp.sin, RIGHT, 3),
@@ -255,6 +284,7 @@ FITS: dict[str, dict[str, Fit]] = {
         "ASIN": by_odd(mp.asin, 0.5, 13),
         "SINH": by_odd(mp.sinh, HALF_LN2, 6),
         "COSH": by_even(mp.cosh, HALF_LN2, 6),
+        **special("DOUBLE", 24, 14, 24),
     },
 }
 """What is fitted, by type and name; docstrings of the functions that use them say how."""
@@ -267,6 +297,18 @@ CONSTANTS: dict[str, tuple[mpf, int]] = {
 """Constants, and as the sum of how many numbers of a type they are given, the largest first."""
 
 # ---------------------------------------------------------------------------- the tables
+
+ARTANH_TERMS = {"SINGLE": 6, "DOUBLE": 13}
+STIRLING_TERMS = 7
+
+
+def series(precision: str) -> dict[str, list[float]]:
+    """Coefficients that are known: those of log((1 + s) / (1 - s)) / s in s² from the third one on, and of Stirling's
+    logarithm of the gamma function in 1 / x²."""
+    stirling = [mp.bernoulli(2 * place) / (2 * place * (2 * place - 1)) for place in range(1, STIRLING_TERMS + 1)]
+    return {"ARTANH": [2 / (2 * place + 5) for place in range(ARTANH_TERMS[precision])],
+            "STIRLING": [float(one) for one in stirling]}
+
 
 ENTRIES = 16  # of a table
 CANDIDATES = 1 << 12  # floats near a reciprocal, of which one is chosen
@@ -379,6 +421,7 @@ def module() -> str:
         parts.append(f"{precision}: dict[str, tuple[float, ...]] = {{")
         parts += [text_of(name, split(*constant, code)) for name, constant in CONSTANTS.items()]
         parts += [text_of(*one) for one in tables().items()] if precision == "SINGLE" else []
+        parts += [text_of(*one) for one in series(precision).items()]
         for name, fit in fits.items():
             found = rational(fit, code) if fit.below else polynomial(fit, code)
             print(f"{precision} {name}: 2^{float(mp.log(error(fit, found), 2)):.1f}", flush=True)

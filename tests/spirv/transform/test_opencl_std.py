@@ -25,7 +25,7 @@ from tests.kit.targets.real_functions import (
     DTYPES,
     UNARY,
     WITH_INTEGER,
-    errors,
+    errors_of,
     expected,
     given_for,
 )
@@ -295,11 +295,7 @@ def test_bounds(kind: str, name: str) -> None:
     found = np.zeros(len(given[0]), DTYPES[kind])
     run(plain(source, KEPT).to_bytes(), len(found), found, *given)
     exact = expected(name, *given)
-    error = errors(found, exact)
-    if name == "lgamma":  # it has no bound; beside its zeros below 0 nobody keeps one
-        error = np.where(given[0] < 0, 0, error)
-    if kind == "double" and name == "lgamma":
-        pytest.skip("Python's own is less exact beside 1 and 2")
+    error = errors_of(name, found, given, exact)
     worst = int(np.argmax(error))
     bound = HALF if kind == "half" else SINGLE[name]
     assert error[worst] <= bound, (error[worst], [one[worst] for one in given], found[worst], exact[worst])

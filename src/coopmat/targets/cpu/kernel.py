@@ -29,7 +29,7 @@ from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
 from coopmat.targets.cpu.lanes.notes import notes
 from coopmat.targets.cpu.lanes.pauses import pausing
 from coopmat.targets.cpu.lanes.vector import VectorLanes
-from coopmat.targets.cpu.mathematics.functions import DOUBLE, RELAXED, SINGLE
+from coopmat.targets.cpu.mathematics.functions import DOUBLE, RELAXED, REMAINDER, SINGLE
 from coopmat.targets.cpu.matrix.operation import Operation
 from coopmat.targets.cpu.matrix.work_groups import GroupMatrices
 from coopmat.targets.llvm.access import load_value
@@ -113,7 +113,7 @@ class _Maker:
         self.assumptions = assumptions
         self.emitter = Emitter(Machine(
             NAME, pausing(HANDLERS) if variant.pauses else HANDLERS, self._execution, variant.sub_group_size,
-            variant.sub_group_size, single=SINGLE, double=DOUBLE, relaxed=RELAXED,
+            variant.sub_group_size, remainder=REMAINDER, single=SINGLE, double=DOUBLE, relaxed=RELAXED,
             features=variant.features), origins)
         self.flat = self.emitter.flat
         self.described = self.flat.module.kernel_signatures[entry.name].parameters

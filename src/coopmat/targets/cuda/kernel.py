@@ -26,10 +26,12 @@ from coopmat.targets.cuda.work_groups.roles import ComputingMatrices, FetchingMa
 from coopmat.targets.cuda.work_groups.schedule import schedule_of
 from coopmat.targets.llvm.access import load_value
 from coopmat.targets.llvm.emitter import Emitter, Machine
+from coopmat.targets.llvm.instructions.opencl.real import library
 from coopmat.targets.llvm.kernel import bind, module_text
 from coopmat.targets.llvm.lanes import Lanes
 from coopmat.targets.llvm.matrices import MatrixForm
 from coopmat.targets.llvm.print_buffer import PrintCall
+from coopmat.targets.llvm.terms import function
 from coopmat.targets.llvm.threads.launch import LAUNCH, LOCAL_ALIGNMENT, LaunchBlock, Slot
 from coopmat.targets.llvm.values import Number, Value
 
@@ -154,8 +156,8 @@ def _fetching(emitter: Emitter, variant: Variant, schedule: Schedule, maps: Sequ
 
 
 def _machine(variant: Variant, execution: Callable[[Emitter], tuple[Lanes, MatrixForm]]) -> Machine:
-    return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False,
-                   has_bf16=variant.chip.has(80), single=SINGLE, relaxed=RELAXED)
+    return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1,
+                   remainder=function(library("fmod")), has_bf16=variant.chip.has(80), single=SINGLE, relaxed=RELAXED)
 
 
 def _write(emitter: Emitter, entry: EntryPoint, arguments: _Arguments) -> None:

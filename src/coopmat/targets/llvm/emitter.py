@@ -24,7 +24,7 @@ from coopmat.targets.base.unsupported import reason_against
 from coopmat.targets.llvm.checks import AccessChecks
 from coopmat.targets.llvm.lanes import Lanes
 from coopmat.targets.llvm.matrices import MatrixForm
-from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.numbers import NumberWriter, Remainder
 from coopmat.targets.llvm.place import SlotPlace
 from coopmat.targets.llvm.print_buffer import PrintCall
 from coopmat.targets.llvm.values import Leaf, Matrix, Number, Value, llvm_type, zero_of
@@ -39,8 +39,8 @@ class Machine:
 
     name: as messages call it. handlers: what writes each instruction, by its opcode. execution: makes how work-items
     run and the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a number
-    that varies. stack: the address space of the stack. has_remainder: LLVM's frem is exact there.
-    has_bf16: it rounds floats to bf16 by itself, subnormal ones, too. single, double: its functions of real
+    that varies. stack: the address space of the stack. remainder: C's fmod of doubles, where LLVM's frem is not exact,
+    or slow. has_bf16: it rounds floats to bf16 by itself, subnormal ones, too. single, double: its functions of real
     numbers in single and double precision, by their names in OpenCL.std; others are those of ``REAL``, in double.
     relaxed: those of floats with the errors that OpenCL C allows with -cl-unsafe-math-optimizations.
     features: those of the processor that code depends on.
@@ -52,7 +52,7 @@ class Machine:
     sub_group_size: int
     width: int
     stack: int = 0
-    has_remainder: bool = True
+    remainder: Remainder | None = None
     has_bf16: bool = False
     single: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     double: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Emitter(NumberWriter):
 
     def __init__(self, machine: Machine, origins: Origins) -> None:
         super().__init__(Writer(machine.stack), machine.width, lambda *call: self.execution.call_library(*call),
-                         has_remainder=machine.has_remainder, has_bf16=machine.has_bf16)
+                         remainder=machine.remainder, has_bf16=machine.has_bf16)
         self.machine = machine
         self.sub_group_size = machine.sub_group_size
         self.origins = origins

@@ -11,6 +11,7 @@ from coopmat.targets.llvm.writer import Operand, Writer
 
 Library = Callable[[str, Sequence[Number]], Number]
 """Calls a function of the C library, which gives a double: its name in C and its arguments, of each lane."""
+Remainder = Callable[["NumberWriter", Number, Number], Number]
 
 
 def no_library(name: str, numbers: Sequence[Number]) -> Number:
@@ -19,15 +20,15 @@ def no_library(name: str, numbers: Sequence[Number]) -> Number:
 
 
 class NumberWriter:
-    """Writes instructions on numbers of ``size`` lanes. ``has_remainder``: LLVM's frem is exact on the machine;
-    ``has_bf16``: it rounds to bf16 by itself."""
+    """Writes instructions on numbers of ``size`` lanes. ``remainder``: writes C's fmod of doubles, where LLVM's frem is
+    not exact, or slow; ``has_bf16``: the machine rounds to bf16 by itself."""
 
     def __init__(self, writer: Writer, size: int, library: Library = no_library, *,
-                 has_remainder: bool = True, has_bf16: bool = False) -> None:
+                 remainder: Remainder | None = None, has_bf16: bool = False) -> None:
         self.writer = writer
         self.size = size
         self.library = library
-        self.has_remainder = has_remainder
+        self.remainder = remainder
         self.has_bf16 = has_bf16
 
     def vector(self, llvm: str) -> str:

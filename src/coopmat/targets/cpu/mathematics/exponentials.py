@@ -74,8 +74,18 @@ def _exp2(x: Term, fit: str = "EXP2") -> Term:
     return power_of_base(k, shifted, x - k, fit)
 
 
+def number_and_exponent(x: Term, rest: Term) -> tuple[Term, Term]:
+    """2 to the power of the sum of two doubles, of which the second one is small or does not matter: a number near 1,
+    and the exponent of its factor."""
+    k, _ = nearest(x, 1.0)
+    r = (x - k) + limited(rest, -SMALL, SMALL)
+    return fused(r, polynomial(r, OF[x.type]["EXP2M1"]), 1.0), k
+
+
 def power_of_sum(x: Term, rest: Term) -> Term:
-    """2 to the power of the sum of two floats, of which the second one is small or does not matter."""
+    """2 to the power of the sum of two numbers, of which the second one is small or does not matter."""
+    if x.type == "double":
+        return scaled(*number_and_exponent(limited(x, *LIMITS["exp2"][x.type]), rest))
     if has_avx512(x, rest):
         r = less_sixteenths(x)
         return power_of_base(x - r, x + kind_of(x).magic / ENTRIES, no_larger(r + rest, SMALL), "EXP2")

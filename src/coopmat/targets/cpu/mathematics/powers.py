@@ -7,9 +7,15 @@ import math
 from coopmat.targets.cpu.mathematics.circular import in_library
 from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.exponentials import power_of_sum
-from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS, is_usual, table_index
-from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, polynomial
+from coopmat.targets.cpu.mathematics.logarithms import (
+    LOGARITHMS,
+    exponent_and_fraction,
+    is_usual,
+    table_index,
+)
+from coopmat.targets.cpu.mathematics.parts import Kind, fused, guarded, kind_of, polynomial
 from coopmat.targets.cpu.mathematics.vectors import exponent_and_significand, looked_up
+from coopmat.targets.llvm.instructions.opencl.real import library
 from coopmat.targets.llvm.terms import Formula, Term, choose
 
 LARGE_POWER = 1e30  # beyond it the product with a logarithm may overflow
@@ -21,10 +27,45 @@ def _sum(a: Term, b: Term) -> tuple[Term, Term]:
     return total, b - (total - a)
 
 
-def _log2(x: Term) -> tuple[Term, Term]:
-    """The binary logarithm of a positive normal float as the sum of two, to 2**-31 of it or so: x is 2**k (1 + f) / c
+def _times(a: tuple[Term, Term], b: tuple[Term, Term]) -> tuple[Term, Term]:
+    """The product of two sums of two numbers."""
+    high = a[0] * b[0]
+    return high, fused(a[0], b[0], -high) + fused(a[0], b[1], a[1] * b[0])
+
+
+def _quotient(f: Term) -> tuple[Term, Term]:
+    """f / (2 + f) as the sum of two numbers."""
+    below, lost = _sum(f.constant(2.0), f)
+    inverse = 1.0 / below
+    high = f * inverse
+    return high, (fused(-high, below, f) - high * lost) * inverse
+
+
+THIRDS = (0.66666666666666662966, 3.7007434154171886e-17)
+"""2/3 as the sum of two doubles."""
+
+
+def _wide_log2(x: Term) -> tuple[Term, Term]:
+    """Of a double: x is 2**k (1 + f), and log(1 + f) the series of 2 artanh(s) with s = f / (2 + f)."""
+    table = OF[x.type]
+    k, f, _ = exponent_and_fraction(x)
+    s = _quotient(f)
+    z = _times(s, s)
+    first, lost = _sum(f.constant(THIRDS[0]), z[0] * polynomial(z[0], table["ARTANH"]))
+    more, rest = _times(z, (first, lost + THIRDS[1]))
+    two, lost = _sum(f.constant(2.0), more)
+    high, low = table["LOG2_E"]
+    log, rest = _times(_times(s, (two, lost + rest)), (f.constant(high), f.constant(low)))
+    total, lost = _sum(k, log)
+    return _sum(total, lost + rest)
+
+
+def binary_logarithm(x: Term) -> tuple[Term, Term]:
+    """That of a positive normal number as the sum of two. Of a float to 2**-31 of it or so: x is 2**k (1 + f) / c
     with c of so few bits that f is exact, and the logarithm of c begins with a number that k is added to exactly."""
     table = OF[x.type]
+    if x.type == "double":
+        return _wide_log2(x)
     k, m = exponent_and_significand(x)
     index = table_index(m)
     f = fused(m, looked_up(index, table["SHORT_INVERSE"]), -1.0)
@@ -37,8 +78,8 @@ def _log2(x: Term) -> tuple[Term, Term]:
 
 
 def _power_of(x: Term, y: Term, beside: Term | None = None) -> Term:
-    """x to the power of y, and what is beside it; x is a positive normal float, y finite and not huge."""
-    high, low = _log2(x)
+    """x to the power of y, and what is beside it; x is a positive normal number, y finite and not huge."""
+    high, low = binary_logarithm(x)
     product = y * high
     rest = fused(y, low, fused(y, high, -product))
     rest = rest if beside is None else fused(beside, high, rest)
@@ -84,15 +125,15 @@ def _root(x: Term, n: Term) -> Term:
     """``rootn``."""
 
     def rare(x: Term, n: Term) -> Term:
-        return _wide_root(x.to_float("double"), n).to_float(x.type)
+        return _rare_root(x.to_float("double"), n).to_float(x.type)
 
     degree = n.of_integer(x.type)
     small = (n - 1).compare("ult", 1 << 24)
     return guarded(_is_usual(x, degree) & small, _power_of(x, *_reciprocal(degree)), "rootn", rare, x, n)
 
 
-def _wide_root(x: Term, n: Term) -> Term:
-    """Of doubles: what the reciprocal loses becomes a factor."""
+def _rare_root(x: Term, n: Term) -> Term:
+    """Of any doubles: what the reciprocal loses becomes a factor."""
     odd, a = (n & 1).differs(0), x.magnitude
     power, beside = _reciprocal(n.of_integer("double"))
     root = in_library("pow")(a, power)
@@ -100,6 +141,24 @@ def _wide_root(x: Term, n: Term) -> Term:
     root = choose(ordinary, fused(root * beside, LOGARITHMS["log"](choose(ordinary, a, 1.0)), root), root)
     root = choose(x.has_sign & odd, -root, root)
     return choose(n.equals(0) | ((x < 0.0) & ~odd), math.nan, root)
+
+
+def ldexp(x: Term, n: Term) -> Term:
+    """Of doubles: n is added to the exponent where the number and the result are normal ones."""
+    kind = kind_of(x)
+    above = n.intrinsic("smax", -RANGE).intrinsic("smin", RANGE).resized(kind.integer, signed=True)
+    exponent = (x.bits & kind_mask(x)).right(kind.fraction, signed=False)
+    usual = is_normal(exponent, kind) & is_normal(exponent + above, kind)
+    return guarded(usual, (x.bits + (above << kind.fraction)).cast(x.type), "ldexp", library("ldexp"), x, n)
+
+
+RANGE = 1 << 12
+"""No power of two leads from a double that far away to another one."""
+
+
+def is_normal(exponent: Term, kind: Kind) -> Term:
+    """Whether these are the exponent's bits of a normal number."""
+    return (exponent - 1).compare("ult", 2 * kind.bias)
 
 
 # --------------------------------------------------------------------------------------
@@ -148,12 +207,18 @@ def kind_mask(x: Term) -> int:
     return (1 << x.width - 1) - 1
 
 
+SQUARED = (2.0**-450, 2.0**500)
+"""Between which doubles may be squared."""
+
+
 def _hypot(x: Term, y: Term) -> Term:
-    if x.type == "float":
-        a, b = x.to_float("double"), y.to_float("double")
-        found = fused(a, a, b * b).intrinsic("sqrt").to_float("float")
-    else:
-        found = in_library("hypot")(x, y)
+    """Squares are computed in double, and those of doubles where they are ordinary numbers."""
+    a, b = x.to_float("double"), y.to_float("double")
+    found = fused(a, a, b * b).intrinsic("sqrt").to_float(x.type)
+    if x.type == "double":
+        low, high = SQUARED
+        most = choose(a.magnitude > b.magnitude, a, b).magnitude
+        found = guarded((most > low) & (most < high), found, "hypot", in_library("hypot"), x, y)
     return choose(x.is_infinite | y.is_infinite, math.inf, found)
 
 
@@ -182,8 +247,5 @@ def _rsqrt(x: Term) -> Term:
 ROOTS: dict[str, Formula] = {
     "cbrt": _cbrt, "hypot": _hypot, "rsqrt": _rsqrt, "sqrt": lambda x: x.intrinsic("sqrt"),
 }
-"""By name, of floats and of doubles."""
 POWERS: dict[str, Formula] = {"pow": _pow, "pown": _pown, "powr": _powr, "rootn": _root}
-"""By name, of floats."""
-WIDE_POWERS: dict[str, Formula] = {"rootn": _wide_root}
-"""By name, of doubles; the others are the C library's."""
+"""By name, of floats and of doubles."""

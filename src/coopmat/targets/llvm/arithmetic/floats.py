@@ -61,10 +61,10 @@ def negate(emitter: NumberWriter, number: Number) -> Number:
 
 def remainder(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """The remainder with the sign of the dividend, exact."""
-    if emitter.has_remainder:
+    if emitter.remainder is None:
         return emitter.apply("frem {t} {0}, {1}", a.type, a, b)
     wide = [one if one.type == "double" else emitter.apply("fpext {t} {0} to {r}", "double", one) for one in (a, b)]
-    found = emitter.library("fmod", wide)
+    found = emitter.remainder(emitter, *wide)
     return found if a.type == "double" else emitter.apply("fptrunc {t} {0} to {r}", a.type, found)
 
 

@@ -78,8 +78,11 @@ def _direct(name: str) -> Handler:
     exact = in_own_type(_OWN[name])
 
     def handle(emitter: Emitter, row: Instruction) -> Value | None:
-        single = emitter.machine.single.get(name) if emitter.result_type(row).scalar == SINGLE else None
-        return exact(emitter, row) if single is None else in_precision(SINGLE, single)(emitter, row)
+        for kind in (SINGLE, DOUBLE):
+            own = _own_function(emitter, name, kind)
+            if own is not None and emitter.result_type(row).scalar == kind:
+                return in_precision(kind, own)(emitter, row)
+        return exact(emitter, row)
 
     return handle
 
@@ -296,12 +299,11 @@ def _remainder_and_quotient(a: Term, b: Term) -> tuple[Term, Term]:
     scale = choose(y > 2.0**1000, x.constant(2.0**-QUOTIENT_BITS), 1.0)  # so that multiples of y do not overflow
     unit = y * scale
     rest = (x * scale) % (unit * 2.0**QUOTIENT_BITS)
-    quotient = Term(x.emitter, x.emitter.constant("i32", 0))
-    for bit in range(QUOTIENT_BITS - 1, -1, -1):
-        multiple = unit * 2.0**bit
-        fits = rest >= multiple
-        rest = choose(fits, rest - multiple, rest)
-        quotient = choose(fits, quotient + (1 << bit), quotient)
+    whole = (rest / unit).intrinsic("trunc")  # or the next one, where the quotient is rounded up
+    rest = (-whole).intrinsic("fma", unit, rest)  # exact
+    over = rest < 0.0
+    rest = choose(over, rest + unit, rest)
+    quotient = choose(over, whole - 1.0, whole).apply("fptosi {t} {0} to {r}", "i32")
     beyond = unit - rest
     above = (rest > beyond) | (rest.equals(beyond) & (quotient & 1).differs(0))
     rest = choose(above, rest - unit, rest) / scale
