@@ -78,11 +78,11 @@ def _raised(x: Term, least: int) -> tuple[Term, Term, Term]:
     return large, x - (large - above), product
 
 
-def _gamma_parts(x: Term, least: int) -> tuple[Term, Term]:
+def _gamma_parts(x: Term, single: str) -> tuple[Term, Term]:
     """gamma of a positive double as a number and the exponent of its factor: √(2 pi) y**(y - 1/2) exp(-y) and
     Stirling's factor, of a larger y, over the numbers between."""
-    y, lost, product = _raised(x, least)
-    log, rest = binary_logarithm(y)
+    y, lost, product = _raised(x, RAISED[single])
+    log, rest = binary_logarithm(y) if single == "double" else (LOGARITHMS["log2"](y), y.constant(0.0))
     high, low = OF[x.type]["LOG2_E"]
     factor = y - 0.5
     up, down = factor * log, y * high
@@ -100,7 +100,7 @@ def _gamma_parts(x: Term, least: int) -> tuple[Term, Term]:
 def _wide_gamma(x: Term, single: str) -> Term:
     """gamma; below zero by that of -x and the sine. single: the type whose bounds are kept."""
     a = x.magnitude
-    found, exponent = _gamma_parts(at_most(a, LARGEST[single]), RAISED[single])
+    found, exponent = _gamma_parts(at_most(a, LARGEST[single]), single)
     below = scaled((math.pi / (a * CIRCULAR["sinpi"](x).magnitude)) / found, -exponent)
     below = choose(is_odd(x.intrinsic("floor")), -below, below)
     found = choose(a < TINY, 1.0 / x, choose(x < 0.0, below, scaled(found, exponent)))
