@@ -21,6 +21,7 @@ SOURCE = """
 #define PER_PART (sizeof(A_PART) / sizeof(ELEMENT))
 #define C_VECTOR VECTOR(SUM, TM)
 #define EACH(body) for (int i = 0; i < MM; ++i) for (int j = 0; j < NN; ++j) { body; }
+#define EACH_ROW(body) for (int i = 0; i < MM; ++i) for (int r = 0; r < TM; ++r) for (int j = 0; j < NN; ++j) { body; }
 
 __attribute__((intel_reqd_sub_group_size(SIZE))) __attribute__((reqd_work_group_size(SIZE * WIDE, 1, 1)))
 kernel void gemm(global const ELEMENT *a, global const ELEMENT *b, global const SUM *before, global RESULT *c,
@@ -42,7 +43,7 @@ kernel void gemm(global const ELEMENT *a, global const ELEMENT *b, global const 
         }
         EACH(sums[i][j] = MAD(x[i], y[j], sums[i][j]))
     }
-    EACH(const int top = row + i * TM; const int left = column + j * SIZE; END STORE)
+    LAST(const int top = row + i * TM; const int left = column + j * SIZE; END STORE)
 }
 """
 
@@ -75,12 +76,15 @@ STORES = {
     "2d": "CAT(CAT(intel_sub_group_2d_block_write_32b_, TM), r16x1c)(c, n * 4, m, n * 4, (int2)(left, top), "
           "(private uint *)&sums[i][j])",
     "columns": "*(global C_VECTOR *)(c + (left + LANE) * m + top) = sums[i][j]",
+    "row by row": "const int at = (top + r) * n + left + LANE; c[at] = ((SUM *)&sums[i][j])[r] * factor - c[at]",
 }
 STARTS = ("sums[i][j] = 0", "for (int r = 0; r < TM; ++r) ((SUM *)&sums[i][j])[r] = before[(row + i * TM + r) * n + "
                             "column + j * SIZE + LANE]")
 ENDS = ("", "sums[i][j] = sums[i][j] * factor;",
         "for (int r = 0; r < TM; ++r) ((SUM *)&sums[i][j])[r] = max(((SUM *)&sums[i][j])[r], (SUM)0);",
         "const SUM bias = before[left + LANE]; for (int r = 0; r < TM; ++r) ((SUM *)&sums[i][j])[r] += bias;")
+FILLED = 77
+"""What C is before."""
 TYPES = {
     "i8": (np.int8, "char", "int", np.int32), "u8": (np.uint8, "uchar", "int", np.int32),
     "f16": (np.float16, "half", "float", np.float32), "bf16": (ml_dtypes.bfloat16, "ushort", "float", np.float32),
@@ -149,6 +153,8 @@ class Drawn:
             total = np.maximum(total, 0)
         elif self.end == 3:
             total = total + before.reshape(-1)[:total.shape[1]]
+        if self.store == "row by row":
+            total = total * np.int32(self.factor) - np.int32(FILLED)
         return total.T if self.store == "columns" else total
 
 
@@ -167,8 +173,7 @@ def drawn(seed: int) -> Drawn:
     store = chance.choice(list(STORES) if is_wide else [one for one in STORES if one != "2d"])
     start, end = chance.randrange(len(STARTS)), chance.randrange(len(ENDS))
     tm, mm, nn, wide = (chance.choice(sizes) for sizes in ((1, 2, 4, 8, 8), (1, 2, 4), (1, 2), (1, 1, 2)))
-    if store == "2d" and end == 3:
-        end = 0
+    end = 0 if (store, end) == ("2d", 3) or store == "row by row" else end
     part = "short" if is_wide else "int"
     unsigned = "u" if a == "u8" else ""
     options = {
@@ -177,7 +182,8 @@ def drawn(seed: int) -> Drawn:
         "A_READ": f"as_{unsigned}{part}(intel_sub_group_block_read{'_us' if is_wide else ''}",
         "B_VECTOR": "uint8" if b == "u8" else "int8", "AS_B": "as_uint8" if b == "u8" else "as_int8",
         "A_2D": "ushort", "MAD": f"intel_sub_group_{a}_{b}_matrix_mad_k{depth}", "START": STARTS[start],
-        "END": ENDS[end], "STORE": STORES[store], "LOAD_A": A_LOADS[a_load], "LOAD_B": B_LOADS[b_load]}
+        "END": ENDS[end], "STORE": STORES[store], "LAST": "EACH_ROW" if store == "row by row" else "EACH",
+        "LOAD_A": A_LOADS[a_load], "LOAD_B": B_LOADS[b_load]}
     groups = [chance.randint(1, 5) for _ in range(2)]
     tile = (tm * mm, size * nn * wide)
     # rows of surfaces have at least 64 bytes

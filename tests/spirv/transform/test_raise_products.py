@@ -14,7 +14,7 @@ from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.transform.merge import merged_of
 from coopmat.spirv.transform.passes import chosen, transform
-from tests.kit.fuzz.sub_group_products import SOURCE, Drawn, drawn
+from tests.kit.fuzz.sub_group_products import FILLED, SOURCE, Drawn, drawn
 from tests.kit.paths import EXAMPLES
 from tests.spirv.transform.test_merge import plain
 
@@ -38,7 +38,7 @@ def result(module: Module, device: str, one: Drawn, seed: int) -> np.ndarray:
     """What a random kernel computes on a device."""
     a, b, before = one.operands(seed)
     m, n, k = one.sizes
-    out = np.full((n, m) if one.store == "columns" else (m, n), 77, before.dtype)
+    out = np.full((n, m) if one.store == "columns" else (m, n), FILLED, before.dtype)
     kernel = cm.build(module.to_bytes(), device=cm.device(device)).kernel("gemm")
     cm.Queue(device).enqueue(kernel, one.global_size, (one.local_size, 1), a, one.b_in_memory(b), before, out, m, n, k,
                              one.factor).wait()

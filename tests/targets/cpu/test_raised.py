@@ -13,7 +13,7 @@ from coopmat.targets.cpu.features import VARIABLE as FEATURES
 from coopmat.targets.cpu.host.launch import MergedPlan
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
-from tests.kit.fuzz.sub_group_products import SOURCE, drawn
+from tests.kit.fuzz.sub_group_products import FILLED, SOURCE, drawn
 from tests.kit.paths import EXAMPLES
 
 INTEL = {8: "sim:intel_gpu_dg2_g10", 16: "sim:intel_gpu_pvc"}
@@ -30,7 +30,7 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
     for merge in ("0", ""):
         monkeypatch.setenv(VARIABLE, merge)
         program = CpuProgram(module, cpu_features({FEATURES: level}), cm.CpuOptions(threads=1 + seed % 3))
-        out = np.full((n, m) if one.store == "columns" else (m, n), 77, before.dtype)
+        out = np.full((n, m) if one.store == "columns" else (m, n), FILLED, before.dtype)
         program.launch("gemm", one.global_size, (one.local_size, 1), [
             *given, before, out, np.int32(m), np.int32(n), np.int32(k), before.dtype.type(one.factor)])
         found.append(out.view(np.uint32))

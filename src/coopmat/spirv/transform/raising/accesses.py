@@ -8,16 +8,20 @@ from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.edit.ordering import LINES
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.transform.enlarge.conditions import Condition
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.raising.numbers import Numbers
-from coopmat.spirv.transform.raising.spots import BLOCK_LOADS, PRODUCT, NotKnown, Spots
+from coopmat.spirv.transform.raising.spots import BLOCK_LOADS, PRODUCT, NotKnown, Spot, Spots
 from coopmat.spirv.transform.raising.terms import BYTE, Term
-from coopmat.spirv.transform.raising.tiles import Tile
+from coopmat.spirv.transform.raising.tiles import Tile, split
 
 HINTS = frozenset({Op.Subgroup2DBlockPrefetchINTEL, Op.SubgroupBlockPrefetchINTEL})
 _READS = frozenset({Op.Load, Op.SubgroupBlockReadINTEL, Op.CooperativeMatrixLoadKHR, *BLOCK_LOADS})
 _QUIET = PURE | _READS | HINTS | LINES | {PRODUCT, Op.Phi, Op.Select, Op.Variable, Op.LoopMerge, Op.SelectionMerge}
 """What writes nothing to memory that others see, and orders nothing."""
+
+_MOST = (1 << 63) - 1
+OVERLAP = "lines of a matrix in memory overlap"
 
 
 class Accesses:
@@ -66,14 +70,61 @@ class Accesses:
         return (pointer, [numbers.short(line), numbers.short(along)], layout,
                 [numbers.short(indices.of(surface.height)), numbers.short(width), numbers.of(pitch)])
 
-    def check_between(self, rows: Sequence[Instruction], *, stores: bool) -> None:
-        """Refuse accesses that are not together: of loads, if something is written between them."""
+    def together(self, tile: Tile, *, stores: bool) -> Instruction:
+        """Behind which of its instructions a matrix may be loaded, or stored, at once. NotKnown if something reaches
+        the same memory between them."""
+        rows = tile.rows
         last, own = self.last(rows), {id(row) for row in rows}
-        block = self.blocks[self.places[id(last)][0]]
-        start = min(self.places[id(row)][1] for row in rows)
-        for row in block[start:self.places[id(last)][1]]:
-            if id(row) not in own and (self._writes(row) or (stores and self._reads(row))):
-                raise NotKnown(f"between accesses to one matrix stands another one ({row.name})", rows[0])
+        first = min(rows, key=lambda row: self.places[id(row)][1])
+        between = self.blocks[self.block(last)][self.places[id(first)][1]:self.places[id(last)][1]]
+        others = [row for row in between
+                  if id(row) not in own and (self._writes(row) or (stores and self._reads(row)))]
+        for other in others:
+            place = self.places[id(other)][1]
+            for spot in tile.spots:
+                is_before = self.places[id(spot.row)][1] < place
+                if is_before == stores and not all(self._are_apart(spot, one, tile.unit) for one in self._spots(other)):
+                    raise NotKnown(f"between accesses to one matrix stands another one ({other.name})", rows[0])
+        if stores or not others:
+            return last
+        for atom in tile.start.atoms | tile.stride.atoms:
+            row = self.editor.definition(atom.number) if atom.kind == "value" else first
+            if self.places.get(id(row), (-1, 0)) > self.places[id(first)]:
+                raise NotKnown("where a matrix lies is computed behind an access to it", row)
+        return first
+
+    def _spots(self, row: Instruction) -> list[Spot | None]:
+        """Where the numbers lie that an instruction loads or stores; None for what is not known."""
+        found: list[Spot | None] = [spot for _, spot in self.spots.stored(row)]
+        if row.result_id is not None:
+            found += [self.spots.loaded(term) for term in self.spots.terms.of(row.result_id)]
+        return found or [None]
+
+    def _are_apart(self, one: Spot, other: Spot | None, unit: Polynomial) -> bool:
+        """Whether work-items reach different memory at two places: in lines that do not overlap, which must hold in a
+        launch then."""
+        if other is None or one.surface or other.surface or one.base != other.base:
+            return False
+        try:
+            lines, further = split(other.start - one.start, unit, other.row)
+        except NotKnown:
+            return False
+        before, behind = (self._width(spot) for spot in (one, other))
+        if before is None or behind is None:
+            return False
+        if lines == 0:
+            return further >= before or -further >= behind
+        distance = other.start - one.start
+        gap = distance - Polynomial.constant(before) if lines > 0 else -distance - Polynomial.constant(behind)
+        self.spots.indices.conditions[Condition(gap, 0, _MOST, OVERLAP)] = None
+        return True
+
+    def _width(self, spot: Spot) -> int | None:
+        """How many bytes the work-items reach together; None if that is not known, or they do so backwards."""
+        step, row = spot.step.known, spot.row
+        if step is None or step < 0 or row.opcode == Op.ExtInst:
+            return None
+        return step * (self.spots.lanes - 1) + self.spots.terms.kind(row.result_id or row.words[1]).scalar.size
 
     def _writes(self, row: Instruction) -> bool:
         if row.opcode == Op.Store:

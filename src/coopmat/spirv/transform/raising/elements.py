@@ -34,6 +34,13 @@ def operands_of(terms: Terms, row: Instruction, component: int) -> list[tuple[in
             for place in row.id_places() if place >= first]
 
 
+def copy_decorations(editor: FunctionEditor, row: Instruction, other: Instruction) -> tuple[tuple[int, ...], ...]:
+    """Decorate an instruction as another one is; the decorations."""
+    found = [one for one in editor.annotations().get(row.result_id or 0, ()) if one.opcode in DECORATIONS]
+    editor.annotate(with_words(one, (other.result_id or 0, *one.words[1:])) for one in found)
+    return tuple(one.words[1:] for one in found)
+
+
 @dataclass
 class Expression:
     """A function of elements being made. matrices, numbers: what it is given, as ids of the kernel."""
@@ -44,6 +51,7 @@ class Expression:
     numbers: dict[int, int] = field(default_factory=dict)
     rows: list[Instruction] = field(default_factory=list)
     known: dict[tuple[Term, ...], int] = field(default_factory=dict)
+    decorations: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)  # of each of the rows
 
     def matrix(self, identifier: int) -> int:
         """The element of a matrix."""
@@ -63,18 +71,15 @@ class Expression:
             words[place] = operand
         opcode = Op.FMul if row.opcode == Op.VectorTimesScalar else Op(row.opcode)
         self.rows.append(self.editor.row(opcode, type_id, *words))
-        result = self.rows[-1].result_id or 0
-        self.editor.annotate(with_words(one, (result, *one.words[1:]))
-                             for one in self.editor.annotations().get(row.result_id or 0, ())
-                             if one.opcode in DECORATIONS)
-        return result
+        self.decorations.append(copy_decorations(self.editor, row, self.rows[-1]))
+        return self.rows[-1].result_id or 0
 
     def key(self) -> tuple[object, ...]:
         """What tells it from other functions: its instructions and what it is given, by their places."""
         inner = [*self.matrices.values(), *self.numbers.values(), *(row.result_id or 0 for row in self.rows)]
         places = {identifier: (place,) for place, identifier in enumerate(inner)}
         types = [self.editor.definition(outer).type_id for outer in self.numbers]
-        return (*(self.editor.type_of(outer).words[0] for outer in self.matrices), *types,
+        return (*(self.editor.type_of(outer).words[0] for outer in self.matrices), *types, *self.decorations,
                 *((row.opcode, row.type_id, *(places.get(word, word) for word in row.words)) for row in self.rows))
 
     def made(self, result: int, body: Body) -> int:

@@ -26,7 +26,7 @@ from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.fold import remove_unused
 from coopmat.spirv.transform.raising.accesses import HINTS, Accesses
-from coopmat.spirv.transform.raising.elements import Expression, is_elementwise, operands_of
+from coopmat.spirv.transform.raising.elements import Expression, copy_decorations, is_elementwise, operands_of
 from coopmat.spirv.transform.raising.numbers import Numbers
 from coopmat.spirv.transform.raising.spots import BLOCK_LOADS, PRODUCT, NotKnown, Spot, Spots
 from coopmat.spirv.transform.raising.terms import BYTE, Term
@@ -131,10 +131,9 @@ class Raising:
         size = role.layout.element_bits // BYTE
         tile = tile_of([[(spot, byte) for byte in range(size)] for _, spot in group], role.layout, role.use,
                        is_loaded=False)
-        self.accesses.check_between(tile.rows, stores=True)
+        place = self.accesses.together(tile, stores=True)
         matrix = self.matrix(terms, role)
-        self._put(self.accesses.last(tile.rows), self.accesses.store(
-            tile, role.layout.element_bits, self._component(role.fmt), matrix))
+        self._put(place, self.accesses.store(tile, role.layout.element_bits, self._component(role.fmt), matrix))
         self.gone |= {id(row) for row in tile.rows}
 
     def _accumulator(self, terms: tuple[Term, ...], row: Instruction) -> Role:
@@ -270,13 +269,14 @@ class Raising:
 
     def _converted(self, terms: Sequence[Term], rows: Sequence[Instruction], role: Role) -> int:
         """Numbers converted to another type."""
-        if any(row.opcode != rows[0].opcode for row in rows) or any(
-                self.facts.decorated.get(row.result_id or 0) for row in rows):
-            raise NotKnown("components are converted in different ways, or with a rounding of their own", rows[0])
+        ways = {(row.opcode, self.facts.decorated.get(row.result_id or 0, ())) for row in rows}
+        if len(ways) != 1:
+            raise NotKnown("components are converted in different ways", rows[0])
         inner = tuple(operands_of(self.terms, row, term.component)[0][1]
                       for row, term in zip(rows, terms, strict=True))
         matrix = self.matrix(inner, self._accumulator(inner, rows[0]))
         made = self.editor.row(Op(rows[0].opcode), self._type(role), matrix)
+        copy_decorations(self.editor, rows[0], made)
         self._put(self.accesses.last(rows), [made])
         return made.result_id or 0
 
@@ -323,9 +323,9 @@ class Raising:
         return self.editor.component(self.editor.definition(row.type_id or 0)).result_id or 0
 
     def _load(self, tile: Tile, role: Role) -> int:
-        self.accesses.check_between(tile.rows, stores=False)
+        place = self.accesses.together(tile, stores=False)
         rows = self.accesses.load(tile, role.layout.element_bits, self._component(role.fmt), self._type(role))
-        self._put(self.accesses.last(tile.rows), rows)
+        self._put(place, rows)
         return rows[-1].result_id or 0
 
     # --- types ------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ ELSEWHERE = "what its work-items have of a matrix does not lie in memory as one 
 class Tile:
     """A matrix in memory. spot: one of the numbers in it; start, stride: from that one's base to element (0, 0), and
     from line to line, in bits; of a 2D block ``line`` and ``along`` (in bits) are from the block's corner to that
-    element. rows: all instructions that load or store it."""
+    element. rows: all instructions that load or store it; spots: of the numbers; unit: between lines, in bytes, where
+    that is no constant."""
 
     spot: Spot
     layout: Layout
@@ -34,6 +35,8 @@ class Tile:
     line: int
     along: int
     rows: tuple[Instruction, ...]
+    spots: tuple[Spot, ...]
+    unit: Polynomial
 
 
 def tile_of(spots: Sequence[Sequence[tuple[Spot, int]]], layout: LaneLayout, use: str, *, is_loaded: bool = True
@@ -61,7 +64,7 @@ def tile_of(spots: Sequence[Sequence[tuple[Spot, int]]], layout: LaneLayout, use
     else:
         stride = unit.scaled(BYTE * step[0]) + Polynomial.constant(step[1])
     origin = (first.start + unit.scaled(start[0])).scaled(BYTE) + Polynomial.constant(start[1])
-    return Tile(first, order, origin, stride, start[0], start[1], rows)
+    return Tile(first, order, origin, stride, start[0], start[1], rows, tuple(found.values()), unit)
 
 
 def _any_stride(spot: Spot, bits: int, usual: int) -> Polynomial:
@@ -106,7 +109,7 @@ def _of_pointers(spots: dict[int, Spot], first: Spot) -> dict[int, Any]:
     for key, spot in spots.items():
         if spot.surface is not None or spot.base != first.base:
             raise NotKnown("a matrix is loaded from different places", spot.row)
-        (down, across), (lower, beside) = (_split(value, unit, spot.row) for value in (
+        (down, across), (lower, beside) = (split(value, unit, spot.row) for value in (
             spot.start - first.start, spot.step))
         found[key] = lambda lane, at=(down, across), by=(lower, beside): (
             at[0] + lane * by[0], at[1] + lane * by[1])
@@ -138,7 +141,7 @@ def _unit(spots: dict[int, Spot], first: Spot) -> Polynomial:
     return Polynomial()
 
 
-def _split(value: Polynomial, unit: Polynomial, row: Instruction) -> tuple[int, int]:
+def split(value: Polynomial, unit: Polynomial, row: Instruction) -> tuple[int, int]:
     """A distance as lines and bytes."""
     rest = dict(value.terms).get((), 0)
     multiple = value - Polynomial.constant(rest)
