@@ -58,17 +58,18 @@ _USUAL: Shapes = (
 @dataclass(frozen=True)
 class _Costs:
     """What a unit's blocks take. packing: the rows of A whose products take as long as to pack B; copying: the columns
-    of B whose products take as long as to put A into strips. depth: words along K that a block takes at once, so that
-    two strips of each operand stay in the first-level cache, or A, B and C of a block in the second-level one."""
+    of B whose products take as long as to put A into strips. depths: the words along K that a block takes at once,
+    in launches of at most so many columns, or of more than all (0): two strips of each operand stay in the first-level
+    cache, or A, B and C of a block, or all of B for that much of K, in the second-level one."""
 
     packing: int
     copying: int = 0
-    depth: int = 256
+    depths: tuple[tuple[int, int], ...] = ((0, 256),)
     shapes: Shapes = _USUAL
 
 
 COSTS = {
-    "tiles": _Costs(100, 85, 128, (
+    "tiles": _Costs(100, 85, ((1024, 256), (0, 128)), (
         ((128, 512), 1.0),
         ((128, 256), 1.0),
         ((256, 256), 0.95),
@@ -94,15 +95,21 @@ NARROW = 16
 
 @dataclass(frozen=True)
 class _Depth:
-    """Along K: the elements that the kernel's own products have, and as a block takes them; those that one instruction
-    must take at most, so that sums stay what they are, 0 for any number. unit: what multiplies. rounds: whether a
-    product rounds its sums to fewer bits than they are formed in."""
+    """Along K: the elements that the kernel's own products have; those that one instruction must take at most, so that
+    sums stay what they are, 0 for any number. unit: what multiplies. rounds: whether a product rounds its sums to fewer
+    bits than they are formed in."""
 
     unit: Unit
     own: int
-    block: int
     step: int
     rounds: bool
+
+    def block(self, columns: int) -> int:
+        """The elements that a block takes, in a launch of so many columns; 0: as in those of most columns."""
+        if self.rounds:
+            return self.own
+        words = next(words for most, words in COSTS[self.unit.kind].depths if not most or 0 < columns <= most)
+        return max(self.own, words * self.unit.together // self.own * self.own)
 
 
 @dataclass(frozen=True)
@@ -228,9 +235,10 @@ class Merging:
         if found.changes_sums():
             costs = replace(costs, shapes=tuple(one for one in costs.shapes if math.prod(one[0]) <= CHANGED))
         rows, columns = self._shape(extents, own, costs, launch)
-        if (rows, columns) == own and depth.block == depth.own and found.scope == Scope.Subgroup:
+        block = depth.block(0 if found.changes_sums() else extents[1])
+        if (rows, columns) == own and block == depth.own and found.scope == Scope.Subgroup:
             raise NoMerge("a block of work-groups would be one work-group")
-        return found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
+        return found.merged(Block(rows, columns, block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
 
     def check(self, variant: Variant, launch: Launch) -> None:
         """Refuse, with NoMerge, what is not asked for, or not worth it."""
@@ -309,8 +317,7 @@ def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
         raise NoMerge("its products are of different types or of different K")
     (unit,), (own,) = units, depths
     rounds = any(isinstance(one, FloatType) and 8 * one.size < bits_of(unit.total) for one in sums)
-    block = own if rounds else max(own, COSTS[unit.kind].depth * unit.together // own * own)
-    return _Depth(unit, own, block, _step(unit, own), rounds)
+    return _Depth(unit, own, _step(unit, own), rounds)
 
 
 def _kind(types: TypeTable, module: Module, identifier: int) -> MatrixType:

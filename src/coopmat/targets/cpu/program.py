@@ -225,10 +225,11 @@ class CpuProgram:
         except NoMerge as reason:
             return self._numbered(name, variant, geometry, str(reason))
         merged, counts = form.merged, geometry.group_counts
+        larger_counts = merged.group_counts(counts)
         program = self._beside(merged.module)
         larger = replace(program.variant(program.signatures[name], merged.local_size), step=form.step,
-                         fast=merged.row_axis)
-        sizes = replace(geometry, global_size=_times(merged.group_counts(counts), merged.local_size),
+                         fast=merged.row_axis, keeps_rows=larger_counts[0 if merged.row_axis else 1] > 1)
+        sizes = replace(geometry, global_size=_times(larger_counts, merged.local_size),
                         local_size=merged.local_size)
         return MergedPlan(MergedLaunch(merged, counts), signature,
                           lambda: program._plan(name, larger, sizes, repeats=merged.repeats),

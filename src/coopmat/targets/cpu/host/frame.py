@@ -10,9 +10,9 @@ TAG_BYTES = 32  # of each: address, stride, launch and operation; zero at the st
 TILE_BYTES = 1024
 REUSE_BYTES = TILES * (TAG_BYTES + TILE_BYTES)
 """What lies before a thread's local memory: first all tags, then all tiles."""
-PANELS = 128  # of B that a thread keeps (matrix/product/panels.py)
+PANELS = 1024  # of A and B that a thread keeps (matrix/product/panels.py)
 ENTRY_BYTES = 128  # of each: what it was made of, and how much of it is done; zero at the start
-PANEL_BYTES = 16 << 20  # of which only what is used takes memory
+PANEL_BYTES = 64 << 20  # of which only what is used takes memory
 SHARED_AT = PANEL_BYTES + PANELS * ENTRY_BYTES
 KEPT_BYTES = SHARED_AT + ALIGNMENT + REUSE_BYTES
 """What lies before a thread's local memory in all: panels, their entries, the address of what threads share, and what
@@ -21,12 +21,13 @@ is above."""
 
 class Shared(IntEnum):
     """The 64-bit words with which the panels begin that the threads of a launch share: a lock; how many there are; the
-    bytes that they take, and may take. Entries as above follow, then panels."""
+    bytes that they take, and may take; whether there is one thread only. Entries as above follow, then panels."""
 
     LOCK = 0
     COUNT = 1
     USED = 2
     ROOM = 3
+    ALONE = 4
     WORDS = 8
 
 

@@ -150,8 +150,7 @@ class Team:
         for desk in self._desks[:helpers]:
             desk.have(share.scratch_bytes)
         job, code = self._job, share.kernel.team
-        self._shared[:] = 0
-        self._shared[Shared.ROOM] = PANEL_BYTES
+        self._share(is_alone=False)
         job[Job.PENDING:Job.UNBEGUN] = (0, 0, helpers, code.run_address, share.launch, share.arguments, own)
         address, start = job.ctypes.data, time.perf_counter_ns()
         try:
@@ -179,10 +178,15 @@ class Team:
         while self.pending > most and time.monotonic() < end:
             code.wait(self._job.ctypes.data, most, looks)
 
+    def _share(self, *, is_alone: bool) -> None:
+        """Begin with a launch that has no panels yet."""
+        self._shared[:] = 0
+        self._shared[Shared.ROOM], self._shared[Shared.ALONE] = PANEL_BYTES, is_alone
+
     def alone(self, share: Share) -> int:
         """Do all of the work in this thread; how many nanoseconds it took."""
         scratch = self._scratch.address(share.scratch_bytes)
-        self._shared[Shared.ROOM] = 0
+        self._share(is_alone=True)
         start = time.perf_counter_ns()
         share.kernel.run(share.launch, share.arguments, scratch)
         return time.perf_counter_ns() - start

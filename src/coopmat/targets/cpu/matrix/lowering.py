@@ -69,9 +69,9 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     calls = module.called
     needed = calls.keys() | tiles.keepers.keys()
     used = {name: operation for name, operation in operations.items() if name in needed}
-    shares = shared_out({name: nbytes for name in used.keys() & products.keys()
-                         if (nbytes := panel_bytes(products[name], features))})
-    functions = [definition(name, operation, features, shares.get(name), calls[name])
+    shares = shared_out({name: nbytes for name in sorted(used.keys() & products.keys())
+                         if any(nbytes := panel_bytes(products[name], features))})
+    functions = [definition(name, operation, features, shares.get(name, (None, None)), calls[name])
                  for name, operation in used.items()]
     frame_bytes = max((one.frame_bytes for one in functions), default=0)
     text = "\n".join([str(module), *large.definitions, *_definitions(functions, tiles, module)])

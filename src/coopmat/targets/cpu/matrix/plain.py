@@ -35,7 +35,7 @@ from coopmat.targets.cpu.matrix.operation import (
     StoreWindow,
     ToMemory,
 )
-from coopmat.targets.cpu.matrix.product.panels import Share
+from coopmat.targets.cpu.matrix.product.panels import Shares
 from coopmat.targets.cpu.matrix.product.product import product
 from coopmat.targets.llvm.values import size_of
 
@@ -53,13 +53,13 @@ class Definition:
     frame_bytes: int
 
 
-def definition(name: str, operation: Operation, features: Features, share: Share | None = None,
+def definition(name: str, operation: Operation, features: Features, shares: Shares = (None, None),
                calls: int = 1) -> Definition:
-    """The function that stands for an operation. ``share``: a product's part of what a thread keeps; ``calls``: how
+    """The function that stands for an operation. ``shares``: a product's parts of what is kept; ``calls``: how
     often the kernel calls it."""
     body = Body(features, calls)
     if isinstance(operation, Product):
-        parameters, result, returned = product(body, operation, share)
+        parameters, result, returned = product(body, operation, shares)
     else:
         parameters, result, returned = BODIES[type(operation)](body, operation)
     named = [f"{llvm} %{place}" for place, llvm in enumerate(parameters)]

@@ -45,10 +45,11 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
                                            strict=True):
             if source is None:
                 yield f"  {name}: a matrix of the kernel, packed for each product"
+            elif source.is_kept and (name == "B" or unit.kind == "tiles"):
+                how = "copied once, row by row," if is_copied else "packed once,"
+                yield f"  {name}: {how} and kept for blocks that share it"
             elif is_copied:
                 yield f"  {name}: copied for each block, row by row"
-            elif source.is_kept and name == "B":
-                yield f"  {name}: packed once, and kept for blocks that share it"
             else:
                 yield f"  {name}: packed for each block"
     elif isinstance(operation, Expression):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -13,10 +13,10 @@ from coopmat.targets.cpu.byte_products import ByteProducts, Signs, add_pairs
 from coopmat.targets.cpu.matrix.amx import TILE
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.packing import shuffled
+from coopmat.targets.cpu.matrix.product.ahead import Ahead
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit
 from coopmat.targets.cpu.matrix.sums import add_product, from_work, register_bytes, to_work
 from coopmat.targets.cpu.matrix.types import element_type
-from coopmat.targets.cpu.prefetch import READ
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number
 
@@ -24,13 +24,15 @@ from coopmat.targets.llvm.values import Number
 @dataclass(frozen=True)
 class Panel:
     """An operand in tiles. base: the first one's address. line, tile, strip: bytes from one to the next, each an i64.
-    excess: the offset of a strip's line of that; negative if it has none."""
+    excess: the offset of a strip's line of that; negative if it has none. ahead: what the next product takes of the
+    operand, as far as that is known."""
 
     base: str
     line: str
     tile: str
     strip: str
     excess: int = -1
+    ahead: Ahead | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class Region:
 
 @dataclass(frozen=True)
 class Blocks(ABC):
-    """A product of strips. words: of a tile along K; tiles: how many there are along K, an i64, at least one."""
+    """A product of strips. words: of a tile along K; tiles: how many there are along K, an i64, at least one; depth:
+    the most that there may be."""
 
     body: Body
     unit: Unit
@@ -71,6 +74,7 @@ class Blocks(ABC):
     c: Sums
     d: Sums
     tiles: str
+    depth: int
     is_saturating: bool
 
     # --- loops ------------------------------------------------------------------------------
@@ -126,11 +130,18 @@ def _regions(extent: int, size: int) -> list[Region]:
 
 
 REGISTERS = 8  # tiles
-AHEAD = 4  # steps along K for whose tiles of B is asked
+TILE_BYTES = 1024
+STRIPS = 2  # of A and of B that a block has, if there are as many
+NEAR = 48 << 10  # bytes of the first-level cache
 
 
+@dataclass(frozen=True)
 class TileBlocks(Blocks):
-    """Blocks of four tiles of sums."""
+    """Blocks of four tiles of sums. count: of the blocks of a size; begun: the steps along K that come before a block,
+    an i64."""
+
+    count: int = 0
+    begun: str = ""
 
     def sizes(self, rows: int, columns: int) -> tuple[int, int]:
         """Two by two strips; four beside each other where there are no two in the other direction."""
@@ -139,23 +150,39 @@ class TileBlocks(Blocks):
             return lanes, 4 * lanes
         if columns <= lanes:
             return 4 * lanes, lanes
-        return 2 * lanes, 2 * lanes
+        return STRIPS * lanes, STRIPS * lanes
 
     def blocks(self, m: Region, n: Region) -> None:
         """Blocks of one size, in a function of their own: there a register has the same shape throughout. For some rows
         all columns: rows of D that lie in the kernel's memory are written on and on."""
-        panels, sums = (self.a, self.b), (self.c, self.d)
-        given = [("ptr", one.base) for one in (*panels, *sums)] + [
-            ("i64", found) for one in panels for found in (one.line, one.tile, one.strip)] + [
-            ("i64", found) for found in (*(one.pitch for one in sums), self.tiles)]
-        names = [f"%{number}" for number in range(len(given))]
         body = Body(self.body.features)
-        a, b = (Panel(base, line, tile, strip) for base, (line, tile, strip) in
-                zip(names[:2], (names[4:7], names[7:10]), strict=True))
-        c, d = (replace(one, base=base, pitch=pitch) for one, base, pitch in
-                zip(sums, names[2:4], names[10:12], strict=True))
-        inner = replace(self, body=body, a=a, b=b, c=c, d=d, tiles=names[12])
-        m.each(body, lambda row: n.each(body, lambda column: inner.block(row, m.size, column, n.size)))
+        given: list[tuple[str, str]] = []
+
+        def passed(kind: str, value: str) -> str:
+            given.append((kind, value))
+            return f"%{len(given) - 1}"
+
+        def panel(one: Panel) -> Panel:
+            ahead = one.ahead if m.first == n.first == 0 else None  # what remains is soon done
+            ahead = ahead and replace(ahead, base=passed("ptr", ahead.base), pitch=passed("i64", ahead.pitch))
+            line, tile, strip = (passed("i64", found) for found in (one.line, one.tile, one.strip))
+            return Panel(passed("ptr", one.base), line, tile, strip, ahead=ahead)
+
+        def sums(one: Sums) -> Sums:
+            return replace(one, base=passed("ptr", one.base), pitch=passed("i64", one.pitch))
+
+        inner = replace(self, body=body, a=panel(self.a), b=panel(self.b), c=sums(self.c), d=sums(self.d),
+                        tiles=passed("i64", self.tiles), count=m.count * n.count)
+        names = [f"%{number}" for number in range(len(given))]
+        number = body.writer.slot("i64")
+        body.writer.do(f"store i64 0, ptr {number}")
+
+        def block(row: str, column: str) -> None:
+            begun = body.writer.let(f"load i64, ptr {number}")
+            body.writer.do(f"store i64 {body.writer.let(f'add i64 {begun}, {self.depth}')}, ptr {number}")
+            replace(inner, begun=begun).block(row, m.size, column, n.size)
+
+        m.each(body, lambda row: n.each(body, lambda column: block(row, column)))
         lines = "\n".join([*body.writer.entry, *body.writer.lines])
         name = f"matrix.blocks.{sha256(lines.encode()).hexdigest()[:16]}"
         parameters = ", ".join(f"{llvm} {name}" for (llvm, _), name in zip(given, names, strict=True))
@@ -177,14 +204,15 @@ class TileBlocks(Blocks):
 
         def step(tile: str, sums: list[str]) -> list[str]:
             found = list(sums)
-            self._ask_for(b, tile)
+            self._ask(tile)
             loaded_a: dict[int, str] = {}
             loaded_b: dict[int, str] = {}
 
             def load(row: int, column: int) -> None:
                 if column not in loaded_b:
                     loaded_b[column] = self._load(self.words, across[column][1],
-                                                  writer.line(b[column], tile, self.b.tile), self.b.line)
+                                                  writer.line(b[column], tile, self.b.tile), self.b.line,
+                                                  self._hint)
                 if row not in loaded_a:
                     loaded_a[row] = self._load(down[row][1], self.words, writer.line(a[row], tile, self.a.tile),
                                                self.a.line)
@@ -208,25 +236,21 @@ class TileBlocks(Blocks):
                 ("ptr", self.place(self.d, m, down[row][0], n, across[column][0])), ("i64", self.d.pitch),
                 (TILE, total)])
 
-    def _ask_for(self, strips: Sequence[str], tile: str) -> None:
-        """Ask for tiles of B that come some steps later, at the end of strips for those of the next block: they come
-        from the second-level cache, while rows of A stay in the first-level one."""
-        writer = self.body.writer
-        writer.declarations["llvm.prefetch.p0"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
-        later = writer.let(f"add i64 {tile}, {AHEAD}")
-        is_over = writer.let(f"icmp uge i64 {later}, {self.tiles}")
-        from_start = writer.let(f"sub i64 {later}, {self.tiles}")
-        there = writer.let(f"select i1 {is_over}, i64 {from_start}, i64 {later}")
-        beside = writer.let(f"mul i64 {self.b.strip}, {len(strips)}")
-        skipped = writer.let(f"select i1 {is_over}, i64 {beside}, i64 0")
-        for strip in strips:
-            first = self.body.address(writer.line(strip, there, self.b.tile), "i8", skipped)
-            for line in range(self.words):
-                place = self.body.address(first, "i8", line * LINE)
-                writer.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 {READ}, i32 3, i32 1)")
+    @property
+    def _hint(self) -> str:
+        """How tiles of B are loaded: where the strips of a block do not all fit into the first-level cache, they leave
+        those of A there."""
+        return "t1" if 2 * STRIPS * self.depth * TILE_BYTES > NEAR else ""
 
-    def _load(self, rows: int, words: int, address: str, pitch: str) -> str:
-        return self.body.writer.call(TILE, "llvm.x86.tileloadd64.internal", [
+    def _ask(self, tile: str) -> None:
+        """Ask for a step's part of what comes later."""
+        step = self.body.writer.let(f"add i64 {self.begun}, {tile}")
+        for one in (self.a, self.b):
+            if one.ahead is not None:
+                one.ahead.ask(self.body, step, self.count * self.depth)
+
+    def _load(self, rows: int, words: int, address: str, pitch: str, hint: str = "") -> str:
+        return self.body.writer.call(TILE, f"llvm.x86.tileloadd{hint}64.internal", [
             *_shorts(rows, 4 * words), ("ptr", address), ("i64", pitch)])
 
 

@@ -1,9 +1,14 @@
-"""Strips of B that are kept for all work-groups, as long as the launch lasts.
+"""Strips of A and B that are kept for all work-groups, as long as the launch lasts.
 
 The threads of a launch share a table of panels, as long as there is room; each panel is made once, a part by each
-thread that needs it meanwhile. A launch of one thread uses that thread's own table. Each product has a part of it. Once
-a panel was found there, those that are there have been used again, as work-groups that follow each other do: new ones
-take their places from the first on, so that as little memory is used as caches hold.
+thread that needs it meanwhile. Panels of B that there is no room for, and those of a launch of one thread, are in that
+thread's own table. Each product has a part of it. Once a panel was found there, those that are there have been used
+again, as work-groups that follow each other do: new ones take their places from the first on, so that as little memory
+is used as caches hold. Panels of A are used again after all others of their columns, and are not kept where there is no
+room.
+
+Each panel's entry knows which panel came next in its table last time: that is where a thread looks first, and what it
+asks for ahead.
 """
 
 from __future__ import annotations
@@ -16,53 +21,60 @@ from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.product.unit import LINE
 
 FIND, WAIT = "panel.find", "panel.wait"
-_KEY = 7  # words of an entry that tell panels of a product apart
-_NEXT, _PRODUCT = 7, 7  # then the next entry's number, in the first one; of those that are shared: whose panel it is
-_BEGUN, _DONE, _OFFSET = 8, 9, 10  # of those that are shared: how many parts are begun, and done; where the panel lies
+_KEY = 7  # words of an entry that tell panels of an operand apart
+_OPERAND, _BEGUN, _DONE, _PANEL, _LATER = 7, 8, 9, 10, 11
+"""Whose panel it is; how many parts are begun, and done; where the panel lies; the entry that came next."""
+_NEXT, _BEFORE = 12, 13
+"""In the first entry of a product's part of a thread's table: the number of the next new one; the last entry of A, of
+B, and of B in this table."""
 _PATIENCE = 1000  # looks, before who waits for a panel lets others run
 
 
 @dataclass(frozen=True)
 class Share:
-    """A product's part of what a thread keeps: the first of its entries, and how many there are; where its memory
-    begins, and the bytes of a panel."""
+    """An operand's part of what is kept. number: of the operand; first, count: entries of a thread's own table, none
+    where the operand must not be there; start: where its memory begins; panel_bytes: of a panel."""
 
+    number: int
     first: int
     count: int
     start: int
     panel_bytes: int
 
 
-def shared_out(panels: Mapping[str, int]) -> dict[str, Share]:
-    """The parts of products, by their names, whose panels have so many bytes; those that there is no room for have
-    none."""
-    found = {}
-    for number, (name, nbytes) in enumerate(panels.items()):
+Shares = tuple[Share | None, Share | None]
+"""Of A and B."""
+
+
+def shared_out(panels: Mapping[str, tuple[int, int]]) -> dict[str, Shares]:
+    """The parts of products, by their names, whose panels of A and B have so many bytes, 0 if there are none; operands
+    that there is no room for have none."""
+    found: dict[str, Shares] = {}
+    for number, (name, (a, b)) in enumerate(panels.items()):
         entries, room = PANELS // len(panels), PANEL_BYTES // len(panels) // LINE * LINE
-        count = min(entries, room // nbytes)
-        if count:
-            found[name] = Share(number * entries, count, number * room, nbytes)
+        first, count = number * entries, min(entries, room // b) if b else 0
+        found[name] = (Share(2 * number, first, 0, 0, a) if a else None,
+                       Share(2 * number + 1, first, count, number * room, b) if count else None)
     return found
 
 
 def kept(body: Body, part: Share, keeper: str, key: Sequence[str], parts: int, fill: Callable[[str, str], None],
-         otherwise: Callable[[], str]) -> str:
-    """The address of a panel, of which ``fill`` puts a part at an address, given its number, if it is not there.
-    ``keeper``: what is kept lies there; null if nothing may be, and ``otherwise`` reserves memory. key: the i64 that
-    tell the panel apart."""
+         otherwise: Callable[[], str]) -> tuple[str, str]:
+    """The addresses of a panel, of which ``fill`` puts a part at an address, given its number, if it is not there, and
+    of the panel that came next last time. ``keeper``: what is kept lies there; null if nothing may be, and
+    ``otherwise`` reserves memory. key: the i64 that tell the panel apart."""
     writer = body.writer
     writer.helper(FIND, _find())
     writer.helper(WAIT, _WAIT)
     own, counts = otherwise(), writer.slot("[2 x i64]", align=16)
     words = [*key, *["0"] * (_KEY - len(key))]
-    found = writer.call("{ ptr, ptr }", FIND, [
-        ("ptr", keeper), ("i64", str(part.first)), ("i64", str(part.count)), ("i64", str(part.start)),
-        ("i64", str(part.panel_bytes)), ("ptr", own), ("ptr", counts), *(("i64", word) for word in words)])
-    address = writer.let(f"extractvalue {{ ptr, ptr }} {found}, 0")
-    begun = writer.let(f"extractvalue {{ ptr, ptr }} {found}, 1")
-    writer.when(writer.let(f"icmp ne ptr {begun}, null"),
-                lambda: _fill(body, begun, parts, lambda number: fill(address, number)))
-    return address
+    found = writer.call("{ ptr, ptr, ptr }", FIND, [
+        ("ptr", keeper), ("i64", str(part.number)), ("i64", str(part.first)), ("i64", str(part.count)),
+        ("i64", str(part.start)), ("i64", str(part.panel_bytes)), ("ptr", own), ("ptr", counts),
+        *(("i64", word) for word in words)])
+    address, begun, later = (writer.let(f"extractvalue {{ ptr, ptr, ptr }} {found}, {place}") for place in range(3))
+    _fill(body, begun, parts, lambda number: fill(address, number))
+    return address, later
 
 
 def _fill(body: Body, begun: str, parts: int, fill: Callable[[str], None]) -> None:
@@ -112,9 +124,9 @@ end:
 """
 
 
-def _compared(entry: str, label: str, product: str) -> str:
-    """Whether an entry is of a panel: %<label>.all."""
-    wanted = [(place, f"%key{place}") for place in range(_KEY)] + ([(_PRODUCT, product)] if product else [])
+def _compared(entry: str, label: str) -> str:
+    """Whether an entry is of the panel: %<label>.all."""
+    wanted = [(place, f"%key{place}") for place in range(_KEY)] + [(_OPERAND, "%number")]
     lines, before = [], "true"
     for place, key in wanted:
         name = f"%{label}.{place}"
@@ -132,49 +144,75 @@ def _stored(entry: str, label: str, words: Mapping[int, str]) -> str:
 
 
 def _find() -> str:
-    """The function that looks for a panel, and gives the place of a new one if it does not find it. Beside the address
-    it gives that of how many of its parts are begun and done; null if all are."""
+    """The function that looks for a panel, and gives the place of a new one if it does not find it: the addresses of
+    the panel, of how many of its parts are begun and done, and of the panel that came next last time."""
     keys = {place: f"%key{place}" for place in range(_KEY)}
-    parameters = ", ".join(["ptr %keeper", "i64 %first", "i64 %count", "i64 %start", "i64 %nbytes", "ptr %own",
-                            "ptr %counts", *(f"i64 {key}" for key in keys.values())])
+    parameters = ", ".join(["ptr %keeper", "i64 %number", "i64 %first", "i64 %count", "i64 %start", "i64 %nbytes",
+                            "ptr %own", "ptr %counts", *(f"i64 {key}" for key in keys.values())])
+    new = {**keys, _OPERAND: "%number", _BEGUN: "0", _DONE: "0", _LATER: "0"}
     return f"""
-define internal {{ ptr, ptr }} @{FIND}({parameters}) noinline nounwind {{
+define internal {{ ptr, ptr, ptr }} @{FIND}({parameters}) noinline nounwind {{
 entry:
-  store i64 0, ptr %counts
-  %counts.done = getelementptr i64, ptr %counts, i64 1
-  store i64 0, ptr %counts.done
   %none = icmp eq ptr %keeper, null
   br i1 %none, label %nowhere, label %somewhere
 nowhere:
-  %mine.at = insertvalue {{ ptr, ptr }} poison, ptr %own, 0
-  %mine = insertvalue {{ ptr, ptr }} %mine.at, ptr %counts, 1
-  ret {{ ptr, ptr }} %mine
+  store i64 0, ptr %counts
+  %counts.done = getelementptr i64, ptr %counts, i64 1
+  store i64 0, ptr %counts.done
+  %mine.at = insertvalue {{ ptr, ptr, ptr }} poison, ptr %own, 0
+  %mine.begun = insertvalue {{ ptr, ptr, ptr }} %mine.at, ptr %counts, 1
+  %mine = insertvalue {{ ptr, ptr, ptr }} %mine.begun, ptr %own, 2
+  ret {{ ptr, ptr, ptr }} %mine
 somewhere:
+  %entries = getelementptr i8, ptr %keeper, i64 -{ALIGNMENT + PANELS * ENTRY_BYTES}
+  %first.offset = mul i64 %first, {ENTRY_BYTES}
+  %first.entry = getelementptr i8, ptr %entries, i64 %first.offset
+  %next.at = getelementptr i64, ptr %first.entry, i64 {_NEXT}
+  %which = and i64 %number, 1
+  %before.place = add i64 %which, {_BEFORE}
+  %before.at = getelementptr i64, ptr %first.entry, i64 %before.place
+  %own.before.at = getelementptr i64, ptr %first.entry, i64 {_BEFORE + 2}
   %shared.at = getelementptr i8, ptr %keeper, i64 -{ALIGNMENT}
   %shared = load ptr, ptr %shared.at
-  %room.at = getelementptr i64, ptr %shared, i64 {Shared.ROOM}
-  %room = load i64, ptr %room.at
-  %is.alone = icmp eq i64 %room, 0
-  br i1 %is.alone, label %own.table, label %share
+  %alone.at = getelementptr i64, ptr %shared, i64 {Shared.ALONE}
+  %alone = load i64, ptr %alone.at
+  %is.alone = icmp ne i64 %alone, 0
+  %may.own = icmp ne i64 %count, 0
+  %is.own = and i1 %is.alone, %may.own
+  br i1 %is.own, label %own.table, label %share
 
 ; Panels that threads share: they stay as they are once they count. Only who adds one takes the lock, and looks again.
 share:
+  %before = load ptr, ptr %before.at
+  %has.before = icmp ne ptr %before, null
+  br i1 %has.before, label %share.later, label %share.all
+share.later:
+  %guess.at = getelementptr i64, ptr %before, i64 {_LATER}
+  %guess = load atomic ptr, ptr %guess.at acquire, align 8
+  %has.guess = icmp ne ptr %guess, null
+  br i1 %has.guess, label %share.guess, label %share.all
+share.guess:
+{_compared("%guess", "guess")}
+  br i1 %guess.all, label %known, label %share.all
+share.all:
+  %room.at = getelementptr i64, ptr %shared, i64 {Shared.ROOM}
+  %room = load i64, ptr %room.at
   %there.at = getelementptr i64, ptr %shared, i64 {Shared.COUNT}
   %used.at = getelementptr i64, ptr %shared, i64 {Shared.USED}
   %shared.entries = getelementptr i8, ptr %shared, i64 {Shared.WORDS * 8}
   %shared.panels = getelementptr i8, ptr %shared.entries, i64 {PANELS * ENTRY_BYTES}
-  %known = load atomic i64, ptr %there.at acquire, align 8
+  %there.first = load atomic i64, ptr %there.at acquire, align 8
   br label %seek
 seek:
-  %place = phi i64 [ 0, %share ], [ %place.next, %seek.more ], [ %known, %locked ]
-  %there = phi i64 [ %known, %share ], [ %there, %seek.more ], [ %there.now, %locked ]
-  %locks = phi i1 [ false, %share ], [ %locks, %seek.more ], [ true, %locked ]
+  %place = phi i64 [ 0, %share.all ], [ %place.next, %seek.more ], [ %there.first, %locked ]
+  %there = phi i64 [ %there.first, %share.all ], [ %there, %seek.more ], [ %there.now, %locked ]
+  %locks = phi i1 [ false, %share.all ], [ %locks, %seek.more ], [ true, %locked ]
   %place.offset = mul i64 %place, {ENTRY_BYTES}
   %entry.here = getelementptr i8, ptr %shared.entries, i64 %place.offset
   %is.absent = icmp eq i64 %place, %there
   br i1 %is.absent, label %absent, label %seek.compare
 seek.compare:
-{_compared("%entry.here", "shared.key", "%first")}
+{_compared("%entry.here", "shared.key")}
   br i1 %shared.key.all, label %present, label %seek.more
 seek.more:
   %place.next = add i64 %place, 1
@@ -187,10 +225,12 @@ absent:
   %has.both = and i1 %has.room, %has.entry
   br i1 %has.both, label %fitting, label %full
 full:
-  br i1 %locks, label %full.unlock, label %own.table
+  br i1 %locks, label %full.unlock, label %full.end
 full.unlock:
   store atomic i64 0, ptr %shared release, align 8
-  br label %own.table
+  br label %full.end
+full.end:
+  br i1 %may.own, label %own.table, label %nowhere
 fitting:
   br i1 %locks, label %insert, label %lock
 lock:
@@ -204,48 +244,35 @@ locked:
   %there.now = load i64, ptr %there.at
   br label %seek
 insert:
-{_stored("%entry.here", "insert", {**keys, _PRODUCT: "%first", _BEGUN: "0", _DONE: "0", _OFFSET: "%used"})}
+  %shared.panel = getelementptr i8, ptr %shared.panels, i64 %used
+  %shared.panel.address = ptrtoint ptr %shared.panel to i64
+{_stored("%entry.here", "insert", {**new, _PANEL: "%shared.panel.address"})}
   store atomic i64 %used.after, ptr %used.at monotonic, align 8
   %there.after = add i64 %there, 1
   store atomic i64 %there.after, ptr %there.at release, align 8
   br label %present
 present:
-  br i1 %locks, label %unlock, label %give
+  br i1 %locks, label %unlock, label %known
 unlock:
   store atomic i64 0, ptr %shared release, align 8
-  br label %give
-give:
-  %begun = getelementptr i64, ptr %entry.here, i64 {_BEGUN}
-  %panel.at = getelementptr i64, ptr %entry.here, i64 {_OFFSET}
-  %shared.offset = load i64, ptr %panel.at
-  %shared.panel = getelementptr i8, ptr %shared.panels, i64 %shared.offset
-  %ours.at = insertvalue {{ ptr, ptr }} poison, ptr %shared.panel, 0
-  %ours = insertvalue {{ ptr, ptr }} %ours.at, ptr %begun, 1
-  ret {{ ptr, ptr }} %ours
+  br label %known
 
 ; Panels of this thread.
 own.table:
-  %entries = getelementptr i8, ptr %keeper, i64 -{ALIGNMENT + PANELS * ENTRY_BYTES}
-  %first.offset = mul i64 %first, {ENTRY_BYTES}
-  %first.entry = getelementptr i8, ptr %entries, i64 %first.offset
-  %next.at = getelementptr i64, ptr %first.entry, i64 {_NEXT}
   %all = getelementptr i8, ptr %entries, i64 -{PANEL_BYTES}
   %memory = getelementptr i8, ptr %all, i64 %start
   br label %look
 look:
-  %number = phi i64 [ 0, %own.table ], [ %following, %more ]
-  %offset = mul i64 %number, {ENTRY_BYTES}
+  %turn = phi i64 [ 0, %own.table ], [ %following, %more ]
+  %offset = mul i64 %turn, {ENTRY_BYTES}
   %here = getelementptr i8, ptr %first.entry, i64 %offset
-{_compared("%here", "key", "")}
+{_compared("%here", "key")}
   br i1 %key.all, label %found, label %more
 found:
   store i64 0, ptr %next.at
-  %panel.offset = mul i64 %number, %nbytes
-  %panel = getelementptr i8, ptr %memory, i64 %panel.offset
-  %old = insertvalue {{ ptr, ptr }} {{ ptr poison, ptr null }}, ptr %panel, 0
-  ret {{ ptr, ptr }} %old
+  br label %known
 more:
-  %following = add i64 %number, 1
+  %following = add i64 %turn, 1
   %is.last = icmp eq i64 %following, %count
   br i1 %is.last, label %take, label %look
 take:
@@ -256,11 +283,43 @@ take:
   store i64 %after, ptr %next.at
   %new.offset = mul i64 %next, {ENTRY_BYTES}
   %new = getelementptr i8, ptr %first.entry, i64 %new.offset
-{_stored("%new", "new", keys)}
   %new.place = mul i64 %next, %nbytes
   %new.panel = getelementptr i8, ptr %memory, i64 %new.place
-  %made.at = insertvalue {{ ptr, ptr }} poison, ptr %new.panel, 0
-  %made = insertvalue {{ ptr, ptr }} %made.at, ptr %counts, 1
-  ret {{ ptr, ptr }} %made
+  %new.panel.address = ptrtoint ptr %new.panel to i64
+{_stored("%new", "new", {**new, _PANEL: "%new.panel.address"})}
+  br label %known
+
+; The entry before, of this thread in the same table, notes that this one came next.
+known:
+  %entry.found = phi ptr [ %guess, %share.guess ], [ %entry.here, %present ], [ %entry.here, %unlock ],
+                         [ %here, %found ], [ %new, %take ]
+  %last.at = phi ptr [ %before.at, %share.guess ], [ %before.at, %present ], [ %before.at, %unlock ],
+                     [ %own.before.at, %found ], [ %own.before.at, %take ]
+  %last = load ptr, ptr %last.at
+  store ptr %entry.found, ptr %last.at
+  %has.last = icmp ne ptr %last, null
+  br i1 %has.last, label %note, label %give
+note:
+  %last.later.at = getelementptr i64, ptr %last, i64 {_LATER}
+  %last.later = load atomic ptr, ptr %last.later.at monotonic, align 8
+  %is.noted = icmp eq ptr %last.later, %entry.found
+  br i1 %is.noted, label %give, label %note.it
+note.it:
+  store atomic ptr %entry.found, ptr %last.later.at release, align 8
+  br label %give
+give:
+  %panel.at = getelementptr i64, ptr %entry.found, i64 {_PANEL}
+  %panel = load ptr, ptr %panel.at
+  %begun = getelementptr i64, ptr %entry.found, i64 {_BEGUN}
+  %later.at = getelementptr i64, ptr %entry.found, i64 {_LATER}
+  %later = load atomic ptr, ptr %later.at monotonic, align 8
+  %has.later = icmp ne ptr %later, null
+  %later.entry = select i1 %has.later, ptr %later, ptr %entry.found
+  %later.panel.at = getelementptr i64, ptr %later.entry, i64 {_PANEL}
+  %later.panel = load ptr, ptr %later.panel.at
+  %result.at = insertvalue {{ ptr, ptr, ptr }} poison, ptr %panel, 0
+  %result.begun = insertvalue {{ ptr, ptr, ptr }} %result.at, ptr %begun, 1
+  %result = insertvalue {{ ptr, ptr, ptr }} %result.begun, ptr %later.panel, 2
+  ret {{ ptr, ptr, ptr }} %result
 }}
 """

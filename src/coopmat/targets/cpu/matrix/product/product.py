@@ -11,11 +11,12 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, plain_type
 from coopmat.targets.cpu.matrix.memory import is_whole, window_start
 from coopmat.targets.cpu.matrix.operation import Product, Source
-from coopmat.targets.cpu.matrix.product.blocks import Panel, Sums, blocks_of
-from coopmat.targets.cpu.matrix.product.panels import Share, kept
+from coopmat.targets.cpu.matrix.product.ahead import Ahead
+from coopmat.targets.cpu.matrix.product.blocks import STRIPS, Panel, Sums, blocks_of
+from coopmat.targets.cpu.matrix.product.panels import Share, Shares, kept
 from coopmat.targets.cpu.matrix.product.source import Lines, in_matrix, in_memory
 from coopmat.targets.cpu.matrix.product.strips import Strips
-from coopmat.targets.cpu.matrix.product.unit import LINE, unit_of
+from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
 
 WINDOW = 4  # parameters of a window: first row, first column, height and width
 
@@ -52,12 +53,13 @@ def _operands(operation: Product) -> list[_Operand]:
     return found
 
 
-def panel_bytes(operation: Product, features: frozenset[str]) -> int:
-    """The bytes of a panel of B that may be kept; 0 if none may."""
-    if operation.sources[1] is None or not operation.sources[1].is_kept:
-        return 0
+def panel_bytes(operation: Product, features: frozenset[str]) -> tuple[int, int]:
+    """The bytes of the panels of A and B that may be kept; 0 if none may."""
     body = Body(features)
-    return _strips(operation, body, 1, _operands(operation)[1].lines(body, operation.formats[1])).nbytes
+    a, b = ((place, one.lines(body, operation.formats[place])) if one.keeper else None
+            for place, one in enumerate(_operands(operation)))
+    return (_strips(operation, body, *a).nbytes if a and _unit(operation, body).kind == "tiles" else 0,
+            _strips(operation, body, *b).nbytes if b else 0)
 
 
 def copies_lines(operation: Product, body: Body) -> tuple[bool, bool]:
@@ -67,18 +69,18 @@ def copies_lines(operation: Product, body: Body) -> tuple[bool, bool]:
     return a, b
 
 
-def product(body: Body, operation: Product, share: Share | None = None) -> Made:
-    """The body of a product. ``share``: its part of what a thread keeps."""
+def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Made:
+    """The body of a product. ``shares``: its parts of what is kept."""
     a, b = _operands(operation)
     a_strips = _strips(operation, body, 0, a.lines(body, operation.formats[0]))
     b_strips = _strips(operation, body, 1, b.lines(body, operation.formats[1]))
     types = [*a.types, *b.types, *_sum_types(operation)]
     names = [f"%{place}" for place in range(len(a.types) + len(b.types), len(types) + 1)]
     c, d = _c(body, operation, names), _d(body, operation, names)
-    panels = (_panel_of_a(body, a_strips), _panel_of_b(body, b_strips, b.keeper, share))
+    panels = (_panel(body, a_strips, a.keeper, shares[0]), _panel(body, b_strips, b.keeper, shares[1]))
     unit = b_strips.unit
     blocks_of(unit)(body, unit, b_strips.words, b_strips.signs, *panels, c, d, _tiles(body, a_strips, b_strips),
-                    operation.saturates).write()
+                    a_strips.tiles, operation.saturates).write()
     returned = RESULT if operation.target else body.from_buffer(d.base, operation.result)
     return [*types, plain_type(operation.c)], plain_type(operation.result), returned
 
@@ -131,8 +133,12 @@ def _d(body: Body, operation: Product, names: Sequence[str]) -> Sums:
 # --------------------------------------------------------------------------------------
 
 
+def _unit(operation: Product, body: Body) -> Unit:
+    return unit_of(operation.formats, operation.saturates, body.features)
+
+
 def _strips(operation: Product, body: Body, place: int, lines: Lines) -> Strips:
-    unit = unit_of(operation.formats, operation.saturates, body.features)
+    unit = _unit(operation, body)
     words = unit.lanes
     if unit.kind == "tiles" and operation.step:
         words = min(words, -(-operation.step // unit.together))
@@ -144,37 +150,30 @@ def _buffer(body: Body, strips: Strips) -> str:
     return body.writer.slot(f"[{strips.nbytes} x i8]", align=LINE)
 
 
-def _panel_of_a(body: Body, strips: Strips) -> Panel:
-    """The strips of A. Lines are copied even where they lie as the unit takes them: those of arrays are seldom aligned,
-    and their distance is often a power of two."""
-    writer, lines = body.writer, strips.lines
-    own = _buffer(body, strips)
-    if strips.are_lines:
-        conditions = [writer.let(f"icmp eq i64 {found}, {wanted}") for bounds, size in (
-            (lines.lines, lines.kind.rows), (lines.elements, lines.kind.columns))
-            for found, wanted in zip(bounds, ("0", str(size)), strict=True)]
-        is_whole = writer.all_of("true", *conditions)
-        part = writer.let(f"xor i1 {is_whole}, true")
-        writer.when(is_whole, lambda: strips.copy(body, own))
-        writer.when(part, lambda: strips.write(body, own))
-    else:
-        strips.write(body, own)
-    return Panel(own, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes))
-
-
-def _panel_of_b(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None) -> Panel:
-    """The strips of B."""
+def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None) -> Panel:
+    """The strips of an operand."""
     if keeper and share is not None:
         lines = strips.lines
         address = body.writer.let(f"ptrtoint ptr {lines.base} to i64")
         key = [address, lines.stride, keeper[1], *lines.lines, *lines.elements]
-        base = kept(body, share, keeper[0], key, strips.parts,
-                    lambda place, part: strips.write_part(body, place, part), lambda: _buffer(body, strips))
+        base, later = kept(body, share, keeper[0], key, strips.parts,
+                           lambda place, part: strips.write_part(body, place, part), lambda: _buffer(body, strips))
+        # Of A the strips of the next blocks are asked for, of which some are used at once.
+        first = body.address(base, "i8", STRIPS * strips.strip_bytes) if strips.is_a else later
+        ahead = Ahead(first, "0", 1, strips.nbytes // LINE)
     else:
-        base = _buffer(body, strips)
+        base, ahead = _buffer(body, strips), _along(body, strips.lines)
         strips.write(body, base)
     excess = strips.tiles * strips.tile_bytes if strips.has_excess else -1
-    return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess)
+    return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess, ahead)
+
+
+def _along(body: Body, lines: Lines) -> Ahead:
+    """What follows an operand along K in memory."""
+    count, length = lines.extents
+    nbytes = length * lines.size
+    step = str(nbytes) if lines.order == "along" else body.writer.let(f"mul i64 {lines.stride}, {count}")
+    return Ahead(body.address(lines.base, "i8", step), lines.stride, count, -(-nbytes // LINE))
 
 
 def _tiles(body: Body, a: Strips, b: Strips) -> str:

@@ -49,6 +49,14 @@ class Lines:
         """How many rows a line has, element by element."""
         return rows_per_word(8 * self.size) if self.order == "packed" else 1
 
+    @property
+    def extents(self) -> tuple[int, int]:
+        """How many lines the matrix has, and elements of each."""
+        lines, elements = self.kind.rows, self.kind.columns
+        if (self.kind.use == Use.MatrixAKHR) != (self.order == "along"):
+            lines, elements = elements, lines
+        return lines // self.together, elements * self.together
+
 
 def in_matrix(body: Body, kind: MatrixType, fmt: Format, parameter: str) -> Lines:
     """An operand that is a matrix of the kernel."""

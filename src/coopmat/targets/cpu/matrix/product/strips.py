@@ -95,24 +95,40 @@ class Strips:
     def parts(self) -> int:
         """Parts of the same number of strips, which several threads may write side by side."""
         each = max(PART, self.beside)
-        return self.count // each if self.count % each == 0 else 1
+        return self.count // each if self.extent % (each * self.unit.lanes) == 0 else 1
 
     def write(self, body: Body, target: str) -> None:
         """Put the operand into strips."""
-        _Filling(body, self, target).done("0", self.count)
+        self._write(body, target, "0", self.count)
 
     def write_part(self, body: Body, target: str, part: str) -> None:
         """Put a part of the operand into strips; ``part``: its number, an i64."""
         count = self.count // self.parts
-        _Filling(body, self, target).done(body.writer.let(f"mul i64 {part}, {count}"), count)
+        self._write(body, target, body.writer.let(f"mul i64 {part}, {count}"), count)
 
-    def copy(self, body: Body, target: str) -> None:
-        """Put an operand of which all lines are there, and as the unit takes them, into strips: row by row, as memory
-        is read fastest."""
+    def _write(self, body: Body, target: str, first: str, count: int) -> None:
+        """Put some strips where they belong. Those of lines that are all there are copied as they are."""
+        if not self.are_lines:
+            _Filling(body, self, target).done(first, count)
+            return
+        writer, lines = body.writer, self.lines
+        conditions = [writer.let(f"icmp eq i64 {found}, {wanted}") for bounds, size in (
+            (lines.lines, lines.kind.rows), (lines.elements, lines.kind.columns))
+            for found, wanted in zip(bounds, ("0", str(size)), strict=True)]
+        is_whole = writer.all_of("true", *conditions)
+        part = writer.let(f"xor i1 {is_whole}, true")
+        writer.when(is_whole, lambda: self._copy(body, target, first, count))
+        writer.when(part, lambda: _Filling(body, self, target).done(first, count))
+
+    def _copy(self, body: Body, target: str, first: str, count: int) -> None:
+        """Copy some strips of an operand of which all lines are there, row by row, as memory is read fastest."""
         writer, lines = body.writer, self.lines
         vector = f"<{self.elements} x {lines.element}>"
+        start = writer.let(f"mul i64 {first}, {self.unit.lanes}")
+        rows = min(count * self.unit.lanes, self.extent)
 
         def row(number: str) -> None:
+            number = writer.let(f"add i64 {start}, {number}")
             source = writer.line(lines.base, number, lines.stride)
             strip = writer.line(target, writer.let(f"udiv i64 {number}, {self.unit.lanes}"), self.strip_bytes)
             place = writer.line(strip, writer.let(f"urem i64 {number}, {self.unit.lanes}"), LINE)
@@ -124,7 +140,7 @@ class Strips:
 
             writer.count(self.tiles, tile)
 
-        writer.count(self.extent, row, unrolls=False)
+        writer.count(rows, row, unrolls=False)
 
 
 class _Filling:
