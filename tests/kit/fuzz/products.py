@@ -75,6 +75,16 @@ LOOPS = {
             if (at + TK < k) { LOAD(next_x, next_y, at + TK); }
             ADD(x, y, sums); COPY(x, next_x, y, next_y);
         }""",
+    "within the matrix": """LOAD(x, y, 0);
+        for (int at = 0; at < k; at += TK) {
+            int next = min(at + TK, k - TK);
+            LOAD(next_x, next_y, next); ADD(x, y, sums); COPY(x, next_x, y, next_y);
+        }""",
+    "by turns": """IN M(TM, TK, A) xs[2][RM]; IN M(TK, TN, B) ys[2][RN]; int turn = 0; LOAD(xs[0], ys[0], 0);
+        for (int at = 0; at < k; at += TK) {
+            if (at + TK < k) { LOAD(xs[turn ^ 1], ys[turn ^ 1], at + TK); }
+            ADD(xs[turn], ys[turn], sums); turn ^= 1;
+        }""",
     "two rounds ahead": """LOAD(x, y, 0); LOAD(next_x, next_y, TK);
         for (uint at = 2 * TK; at < k; at += TK) {
             LOAD(third_x, third_y, at); ADD(x, y, sums);
@@ -93,8 +103,8 @@ LOOPS = {
         }
         EACH sums[i][j] = sums[i][j] + others[i][j];""",
 }
-"""How a kernel goes along K; those after the third one need an even number of rounds."""
-_EVEN = list(LOOPS)[3:]
+"""How a kernel goes along K; those after the fifth one need an even number of rounds."""
+_EVEN = list(LOOPS)[5:]
 _NUMBERED = "t / across", "t % across"
 TILES = {
     "a grid": ("", "get_group_id(1)", "get_group_id(0)"),

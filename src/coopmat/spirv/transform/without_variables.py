@@ -7,6 +7,7 @@ from coopmat.spirv.transform.element_functions import element_functions
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.inline import inline
+from coopmat.spirv.transform.toggles import without_toggles
 from coopmat.spirv.transform.unroll import unroll
 from coopmat.spirv.transform.values import values
 
@@ -20,6 +21,8 @@ def with_values(module: Module, *, element_loops: bool = True) -> Module:
         module = one(module, Goal(), _unheard)
     without_loops = module if element_loops else element_functions(module, Goal(), _unheard)
     changed = unroll(without_loops, Goal(), _unheard)
+    if not element_loops:
+        changed = without_toggles(changed)
     for one in (fold, values, fold) if changed is not module else ():
         changed = one(changed, Goal(), _unheard)
     return changed

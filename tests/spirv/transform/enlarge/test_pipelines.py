@@ -14,7 +14,7 @@ from tests.kit.fuzz.products import LOOPS, SOURCE
 
 TYPES = ("-DIN=char -DOUT=int -DFLAGS=15 -DTM=8 -DTN=8 -DTK=8 -DRM=2 -DRN=1 -DBY_COLUMNS_A=0 -DBY_COLUMNS_B=1 "
          "-DTOGETHER=1 -DEND= -DTILES= -DROW_OF=get_group_id(1) -DCOLUMN_OF=get_group_id(0)")
-AHEAD = ("a round ahead", "if there is another", "two rounds ahead", "in turn")
+AHEAD = ("a round ahead", "if there is another", "within the matrix", "by turns", "two rounds ahead", "in turn")
 MOST_ROUNDS = 4
 
 
@@ -77,6 +77,18 @@ def test_another_round(name: str, change: str, kept: str, products: int) -> None
     assert loop.replace(change, kept) != loop
     assert carried(module) == ({2} if name == "a round ahead" else {0, 1, 2})
     assert sum(1 for _ in module.of_opcode(Op.CooperativeMatrixMulAddKHR)) == products
+
+
+@pytest.mark.parametrize(("change", "kept", "limits"), [
+    ("", "", 0), ("min(at + TK, k - TK)", "at + TK < k ? at + TK : at", 0),
+    ("min(at + TK, k - TK)", "at + TK <= k ? at + TK : at", 1), ("min(at + TK, k - TK)", "min(TK, k - TK)", 1),
+    ("k - TK); LOAD", "k - TK); sums[0][0] = sums[0][0] * next; LOAD", 1)])
+def test_limits(change: str, kept: str, limits: int) -> None:
+    """A limit that only the last round reaches is none for the others, if nothing but loads for these needs it."""
+    loop = " ".join(LOOPS["within the matrix"].split())
+    module, _ = straightened(loop.replace(change, kept))
+    assert carried(module) == {2}
+    assert sum(1 for _ in (*module.of_opcode(Op.ExtInst), *module.of_opcode(Op.Select))) == 1 + limits  # 1: of relu
 
 
 @pytest.mark.parametrize(("options", "start", "sums"), [

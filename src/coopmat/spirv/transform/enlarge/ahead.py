@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coopmat.spirv.analysis.polynomials import Polynomial
-from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, with_words
+from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, replace_uses, with_words
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.enlarge.clamped import another_round, clamped
 from coopmat.spirv.transform.enlarge.conditions import Condition
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import Order
@@ -57,7 +57,8 @@ class Ahead:
                 ways = self.loops.ways(header)
                 if found and ways is not None and self._stays(header, found) and not any(
                         block is header for one in found for block in self._uses(one.phi)):
-                    self._change(header, found, *ways)
+                    if not self._without_limits(header, found):
+                        self._change(header, found, *ways)
                     return True
         return False
 
@@ -126,8 +127,7 @@ class Ahead:
         if counter is None or end.opcode != Op.BranchConditional or end.words[1] == end.words[2]:
             return False
         found = self.indices.negative(self.editor.definition(end.words[0]), holds=end.words[1] == arm.label)
-        following = Polynomial.atom("round", header.label) + Polynomial.constant(1)
-        if found is None or found[0] != counter.start + following.scaled(counter.step) - counter.limit:
+        if found is None or found[0] != another_round(counter):
             return False
         self.conditions |= dict.fromkeys(found[1])
         return True
@@ -144,6 +144,15 @@ class Ahead:
             if [block.label] != before or any(map(self.order.has_effects, block.instructions[place + 1:-1])):
                 return False
         return True
+
+    def _without_limits(self, header: Block, found: Sequence[_Ahead]) -> bool:
+        """Take limits away that only the last round reaches, whose loads are not used: they will not be done."""
+        inside = self.loops.blocks(header.label)
+        loads = {one.later.result_id or 0 for one in found if all(block in inside for block in self._uses(one.phi))}
+        limits = list(clamped(self.indices, header, loads))
+        replace_uses(self.body, {one.row.result_id or 0: one.number for one in limits})
+        self.conditions |= dict.fromkeys(condition for one in limits for condition in one.conditions)
+        return bool(limits)
 
     # --- what becomes of it -----------------------------------------------------------------
 

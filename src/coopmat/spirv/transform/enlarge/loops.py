@@ -78,6 +78,10 @@ class Loops:
         begin, end = (self.body.block(label) for label in sorted(found, key=lambda label: label not in inside))
         return (begin, end) if self.only_parent(begin) is header and self.only_parent(end) is header else None
 
+    def successors(self, label: int) -> list[int]:
+        """The blocks that may come after one."""
+        return [self.body.blocks[one].label for one in self._graph.successors[self._numbers[label]]]
+
     def is_computed_in(self, identifier: int, header: Block) -> bool:
         """Whether a value is computed in blocks that a loop's header dominates, or is none of an instruction."""
         return self.is_inside(self._blocks.get(identifier, 0), self._numbers[header.label])
