@@ -10,7 +10,7 @@ from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import Body, FunctionEditor
-from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope, StorageClass
+from coopmat.spirv.grammar import CONVERSIONS, CooperativeMatrixOperands, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
@@ -253,7 +253,7 @@ class _K:
         if not self.matrices.indices.loops.leaves_at_header(self.header) or self._is_asked_later():
             return None
         k, = classes
-        allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, Op.Phi)
+        allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, *CONVERSIONS, Op.Phi)
         if any(row.opcode not in allowed for row in rows) or not all(self._adds_up(row) for row in products):
             return None
         if len([row for row in rows if row.opcode == Op.Phi]) != len(products):

@@ -5,14 +5,16 @@ from the memory that the kernel would have loaded them from.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from coopmat.spirv.analysis.types import IntType
+from coopmat.spirv.analysis.matrix_uses import format_name
+from coopmat.spirv.analysis.types import BFLOAT16_ENCODING, FloatType, IntType
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.memory import together_in_memory
 from coopmat.targets.cpu.matrix.operation import (
     Expression,
+    Convert,
     Load,
     LoadWindow,
     Multiply,
@@ -27,6 +29,7 @@ from coopmat.targets.cpu.matrix.operation import (
 from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
 from coopmat.targets.llvm.ir_text import Block, CallLine, Function, Line
 
+_HALVES = (FloatType(16), FloatType(16, BFLOAT16_ENCODING))
 _WRITES = (Publish, Store, StoreWindow, ToMemory)
 _WRITING_OPCODES = frozenset({"store", "fence", "atomicrmw", "cmpxchg"})
 _WRITING_INTRINSICS = ("llvm.mem", "llvm.masked.s", "llvm.masked.compressstore", "llvm.vp.s")
@@ -34,11 +37,13 @@ _WRITING_INTRINSICS = ("llvm.mem", "llvm.masked.s", "llvm.masked.compressstore",
 
 @dataclass(frozen=True)
 class _Found:
-    """A load in the block at hand: its line's number, and what it does."""
+    """A load in the block at hand: its line's number, and what it does. fmt: the format of its elements, if they become
+    floats behind it."""
 
     line: int
     operation: Load | LoadWindow
     call: CallLine
+    fmt: str = ""
 
 
 class Fusing:
@@ -55,10 +60,11 @@ class Fusing:
             return
         for block in function.blocks.values():
             self._rewrite_block(block)
-        used = {name for line in function.lines for name in line.used}
-        for block in function.blocks.values():
-            block.lines = [line for line in block.lines if line.result in used
-                           or not isinstance(self._operation(line), Load | LoadWindow)]
+        for gone in (Convert, Load | LoadWindow):
+            used = {name for line in function.lines for name in line.used}
+            for block in function.blocks.values():
+                block.lines = [line for line in block.lines if line.result in used
+                               or not isinstance(self._operation(line), gone)]
 
     def _rewrite_block(self, block: Block) -> None:
         loads: dict[str, _Found] = {}
@@ -66,6 +72,9 @@ class Fusing:
             operation = self._operation(line)
             if isinstance(operation, Load | LoadWindow) and line.call:
                 loads[line.result] = _Found(number, operation, line.call)
+            elif isinstance(operation, Convert) and line.call and (found := loads.get(line.call.operands[0].value)):
+                if _widens(operation) and not found.fmt:
+                    loads[line.result] = replace(found, fmt=format_name(operation.operands[0], signed=True))
             elif isinstance(operation, Multiply) and self._takes(operation) and line.call:
                 block.lines[number] = self._product(operation, line.call, loads)
             elif writes(line, operation):
@@ -98,7 +107,8 @@ class Fusing:
                 operands.append(str(operand))
                 continue
             load = found.operation
-            sources.append(Source(load.layout, isinstance(load, LoadWindow), load.is_kept))
+            sources.append(Source(load.layout, isinstance(load, LoadWindow), load.is_kept,
+                                  load.result if found.fmt else None, found.fmt))
             operands += map(str, found.call.operands)
         made = Product(result=operation.result, a=a, b=b, c=c, operands=(*kinds, c), formats=operation.formats,
                        saturates=operation.saturates, sources=(sources[0], sources[1]), step=operation.step,
@@ -118,6 +128,12 @@ def writes(line: Line, operation: Operation | None) -> bool:
         return line.opcode in _WRITING_OPCODES or line.opcode == "call"
     name = line.call.function
     return not name.startswith("llvm.") or name.startswith(_WRITING_INTRINSICS)
+
+
+def _widens(operation: Convert) -> bool:
+    """Whether 16-bit floats become floats, which changes no number."""
+    before, after = operation.operands[0].component, operation.result.component
+    return before in _HALVES and after == FloatType(32)
 
 
 def _is_plain(load: Load | LoadWindow, unit: Unit) -> bool:

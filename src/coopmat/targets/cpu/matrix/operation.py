@@ -223,11 +223,14 @@ class Multiply(Operation):
 @dataclass(frozen=True)
 class Source:
     """A load that is a part of a product. is_window: of what lies in a window. is_kept: nothing writes there as long as
-    the launch lasts."""
+    the launch lasts. kind, fmt: the type and format of what is loaded, if its elements become wider before they are
+    multiplied."""
 
     layout: CooperativeMatrixLayout
     is_window: bool
     is_kept: bool
+    kind: MatrixType | None = None
+    fmt: str = ""
 
 
 @dataclass(frozen=True)
