@@ -148,6 +148,7 @@ def _lines(child: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
 
 
 def _child(plan: Plan, threads: int, device: str, numbers: frozenset[int]) -> None:
+    from intel_jobs import intel_jobs
     from kernel_jobs import Jobs
     from loop_jobs import loop_jobs
     from roofs import roofs
@@ -161,7 +162,8 @@ def _child(plan: Plan, threads: int, device: str, numbers: frozenset[int]) -> No
     pause = SPINNING_SECONDS if threads > 1 and is_cpu else 0
     if is_cpu:
         print(json.dumps({"threads": threads, "roofs": roofs(queue, threads, clock)}), flush=True)
-    sources = (*(jobs.products(size) for size in plan.sizes), jobs.others(), loop_jobs(queue))
+    sources = (*(jobs.products(size) for size in plan.sizes), *(intel_jobs(jobs, size) for size in plan.sizes),
+               jobs.others(), loop_jobs(queue))
     for number, make in enumerate(chain.from_iterable(sources)):
         if numbers and number not in numbers:
             continue

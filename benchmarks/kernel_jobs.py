@@ -126,7 +126,7 @@ class Jobs:
         options = [*elements.options(m, n, elements.depth), f"-DRM={down}", f"-DRN={across}", f"-DITEMS={form.items}",
                    *form.options]
         kernel = self._built(HERE / "gemm.cl", options, "gemm")
-        run = self._launch(kernel, (size // (n * across) * form.items, size // (m * down)), (form.items, 1), a, b, c,
+        run = self.launch(kernel, (size // (n * across) * form.items, size // (m * down)), (form.items, 1), a, b, c,
                            *(np.int32(size) for _ in range(3)))
         left, right = (x.T if turned else x for x, turned in zip((a, b), form.by_columns, strict=True))
         peers: dict[str, Callable[[], object]] = torch_product(elements, left, right)
@@ -159,7 +159,7 @@ class Jobs:
         out, scale = np.zeros((heads, rows, width), np.float32), np.float32(width**-0.5)
         options = ["-DTM=16", "-DTN=16", f"-DD={width}", f"-DIN={elements.source}", *(["-DCAUSAL"] if causal else [])]
         kernel = self._built(EXAMPLES / "flash_attention.cl", options, "flash_attention")
-        run = self._launch(kernel, (rows // 16 * SUB_GROUP, heads), (SUB_GROUP, 1), q, k, v, out, np.int32(rows), scale)
+        run = self.launch(kernel, (rows // 16 * SUB_GROUP, heads), (SUB_GROUP, 1), q, k, v, out, np.int32(rows), scale)
         wide = [one.astype(np.float32) for one in (q, k, v)]
         mask = np.triu(np.full((rows, rows), -np.inf, np.float32), 1)
 
@@ -182,7 +182,7 @@ class Jobs:
         filters = (FP16.random(self.rng, 3, 3, channels, channels) / 24).astype(np.float16)
         bias, out = FP32.random(self.rng, channels), np.zeros((height, width, channels), np.float32)
         kernel = self._built(EXAMPLES / "convolution.cl", ["-DTM=16", "-DTN=16", "-DTK=16"], "convolution")
-        run = self._launch(kernel, (channels // 16 * SUB_GROUP, width // 16, height), (SUB_GROUP, 1, 1), image, filters,
+        run = self.launch(kernel, (channels // 16 * SUB_GROUP, width // 16, height), (SUB_GROUP, 1, 1), image, filters,
                            bias, out, *map(np.int32, (width, channels, channels)))
         wide, flat = image.astype(np.float32), filters.astype(np.float32).reshape(9 * channels, channels)
 
@@ -203,7 +203,7 @@ class Jobs:
         c = np.zeros((rows, size), np.float32)
         options = ["-DTM=16", "-DTN=16", "-DTK=16", f"-DMM={tiles}", f"-DGROUP={group}"]
         kernel = self._built(EXAMPLES / "gemm_w4a16.cl", options, "gemm")
-        run = self._launch(kernel, (size // 16 * SUB_GROUP, rows // (16 * tiles)), (SUB_GROUP, 1), a, packed, scale, c,
+        run = self.launch(kernel, (size // 16 * SUB_GROUP, rows // (16 * tiles)), (SUB_GROUP, 1), a, packed, scale, c,
                            np.int32(size), np.int32(size))
         wide, scales = a.astype(np.float32), scale.astype(np.float32)
         shifts = 4 * np.arange(8, dtype=np.uint32)[None, :, None]
@@ -220,7 +220,7 @@ class Jobs:
         a, b = (elements.random(self.rng, count, 16, 16) for _ in range(2))
         c = np.zeros((count, 16, 16), np.float32)
         kernel = self._built(HERE / "batched.cl", elements.options(16, 16, 16), "batched")
-        run = self._launch(kernel, (count * SUB_GROUP,), (SUB_GROUP,), a, b, c)
+        run = self.launch(kernel, (count * SUB_GROUP,), (SUB_GROUP,), a, b, c)
         wide = [one.astype(np.float32) for one in (a, b)]
         return Job(f"{count} products 16³, {elements.name}", run, {"numpy": lambda: wide[0] @ wide[1]},
                    lambda: _relative(c, wide[0] @ wide[1]), 1e-5, 1.0, 2.0 * count * 16**3, _bytes(a, b, c))
@@ -230,9 +230,9 @@ class Jobs:
         a, b = elements.random(self.rng, size, depth), elements.random(self.rng, depth, size)
         found, c = np.zeros((parts, size, size), np.float32), np.zeros((size, size), np.float32)
         program = cm.build(HERE / "split_k.cl", elements.options(16, 16, elements.depth), self.queue.device)
-        multiply = self._launch(program.kernel("multiply"), (size, size // 16, parts), (SUB_GROUP, 1, 1), a, b, found,
+        multiply = self.launch(program.kernel("multiply"), (size, size // 16, parts), (SUB_GROUP, 1, 1), a, b, found,
                                 *map(np.int32, (size, size, depth, depth // parts)))
-        add = self._launch(program.kernel("add"), (size * size,), (256,), found, c, np.int32(size * size),
+        add = self.launch(program.kernel("add"), (size * size,), (256,), found, c, np.int32(size * size),
                            np.int32(parts))
         wide = [one.astype(np.float32) for one in (a, b)]
 
@@ -291,7 +291,8 @@ class Jobs:
     def _built(self, source: Path, options: list[str], kernel: str) -> cm.Kernel:
         return cm.build(source, options, self.queue.device).kernel(kernel)
 
-    def _launch(self, kernel: cm.Kernel, *sizes_and_arguments: Any) -> Callable[[], None]:
+    def launch(self, kernel: cm.Kernel, *sizes_and_arguments: Any) -> Callable[[], None]:
+        """A launch that is waited for."""
         return partial(_waited, self.queue, kernel, *sizes_and_arguments)
 
 

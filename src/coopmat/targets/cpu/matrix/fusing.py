@@ -13,8 +13,8 @@ from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.memory import together_in_memory
 from coopmat.targets.cpu.matrix.operation import (
-    Expression,
     Convert,
+    Expression,
     Load,
     LoadWindow,
     Multiply,
