@@ -482,3 +482,50 @@ def test_an_array_twice() -> None:
             np.testing.assert_array_equal(out, wanted)
             np.testing.assert_array_equal(other, 3 * wanted)
             assert "neighbouring work-groups are one" in said
+
+
+CONVERTED = """
+#define M(rows, columns, use) \\
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+kernel void k(global const IN *a, global const IN *b, global float *c, int n, int k)
+{
+    const int row = get_group_id(1) * 16, column = get_group_id(0) * 16;
+    float M(16, 16, ACCUMULATOR) sum = coop_mat_init(0.0f);
+    for (int at = 0; at < k; at += 16) {
+        IN M(16, 16, A) x = coop_mat_load(a + row * k + at, ROW, k);
+        IN M(16, 16, B) y = coop_mat_load(b + at * n + column * TOGETHER, LAYOUT, n * TOGETHER);
+        float M(16, 16, A) left = coop_mat_convert(x);
+        float M(16, 16, B) right = coop_mat_convert(y);
+        sum = coop_matmul_add(left, right, sum, 0);
+    }
+    coop_mat_store(c + row * n + column, sum, ROW, n);
+}
+"""
+
+
+@pytest.mark.thinned(4)
+@pytest.mark.parametrize("together", [1, 2])
+@pytest.mark.parametrize("element", ["half", "__bf16"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_operands_that_are_converted(level: str, element: str, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A and B of 16 bits that become floats are taken from where they lie, B packed, too; several rounds are one."""
+    layout = "PACKED_INTEL" if together == 2 else "ROW_MAJOR"
+    options = (f"-DIN={element}", f"-DTOGETHER={together}",
+               f"-DLAYOUT=CLK_COOPERATIVE_MATRIX_LAYOUT_{layout}")
+    module = cm.build(CONVERTED, options).module
+    size, rng, dtype = 96, np.random.default_rng(2), TYPES[element][0]
+    a, b = (rng.standard_normal((size, size)).astype(dtype) for _ in range(2))
+    given = b.reshape(size // together, together, size).transpose(0, 2, 1) if together > 1 else b
+    found = []
+    for merge in ("0", "2x3"):
+        monkeypatch.setenv(VARIABLE, merge)
+        program = CpuProgram(module, cpu_features({FEATURES: level}), cm.CpuOptions(threads=2))
+        out = np.zeros((size, size), np.float32)
+        program.launch("k", (size, size // 16), (16, 1), [a, np.ascontiguousarray(given), out, np.int32(size),
+                                                          np.int32(size)])
+        found.append(out)
+        (plan, _), = program._plans.values()
+        assert isinstance(plan, MergedPlan) == (merge != "0")
+    np.testing.assert_array_equal(*(one.view(np.uint32) for one in found))
+    np.testing.assert_allclose(found[0], a.astype(np.float32) @ b.astype(np.float32), atol=1e-3)

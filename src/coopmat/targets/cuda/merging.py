@@ -60,7 +60,7 @@ class Merging:
 
         def neighbours() -> Neighbours:
             return Neighbours(module, kernel, variant.local_size, variant.sub_group_size, conditions, apart,
-                              places_elements=False, packed=False)
+                              places_elements=False, packed=False, converted=False)
 
         found = neighbours()
         if found.scope == Scope.Workgroup:  # whoever wrote it has chosen a block

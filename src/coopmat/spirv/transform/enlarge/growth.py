@@ -45,14 +45,14 @@ def no_merge_of_variable(editor: FunctionEditor, body: Body, row: Instruction) -
 class Matrices:
     """The matrices of a function: their types, how their extents hang together, and where they lie."""
 
-    def __init__(self, indices: Indices, types: TypeTable, *, places_elements: bool = True, packed: bool = True
-                 ) -> None:
+    def __init__(self, indices: Indices, types: TypeTable, *, places_elements: bool = True, packed: bool = True,
+                 converted: bool = True) -> None:
         """``places_elements``: whether functions of elements may ask for row and column; ``packed``: whether B may lie
-        packed in memory."""
+        packed in memory; ``converted``: whether loops take several rounds at once whose A and B are converted."""
         self.indices, self.editor, self.types = indices, indices.editor, types
         self.facts = Facts(indices.editor)
         self.dimensions = Dimensions()
-        self.places_elements, self.packed = places_elements, packed
+        self.places_elements, self.packed, self.converted = places_elements, packed, converted
         self.operands: dict[int, tuple[int, Polynomial]] = {}
         self.accesses: list[Access] = []
         self.products: list[Instruction] = []
@@ -253,7 +253,7 @@ class _K:
         if not self.matrices.indices.loops.leaves_at_header(self.header) or self._is_asked_later():
             return None
         k, = classes
-        allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, *CONVERSIONS, Op.Phi)
+        allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, *(CONVERSIONS if self.matrices.converted else ()), Op.Phi)
         if any(row.opcode not in allowed for row in rows) or not all(self._adds_up(row) for row in products):
             return None
         if len([row for row in rows if row.opcode == Op.Phi]) != len(products):

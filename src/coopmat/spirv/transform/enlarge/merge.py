@@ -103,10 +103,10 @@ class Neighbours:
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
                  placing: Placing | None = None, *, quotients: Mapping[int, Quotient] = MappingProxyType({}),
-                 places_elements: bool = True, packed: bool = True) -> None:
+                 places_elements: bool = True, packed: bool = True, converted: bool = True) -> None:
         """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
-        of sub-groups that stand in one row; ``quotients``: those in the conditions; ``places_elements``, ``packed``:
-        see :class:`Matrices`."""
+        of sub-groups that stand in one row; ``quotients``: those in the conditions; ``places_elements``, ``packed``,
+        ``converted``: see :class:`Matrices`."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
             raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
@@ -119,7 +119,7 @@ class Neighbours:
         self.conditions, self.apart, self.quotients = conditions, tuple(apart), quotients
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
         self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements,
-                                 packed=packed)
+                                 packed=packed, converted=converted)
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
         self.growth = growth_of(self.matrices)
