@@ -137,6 +137,16 @@ WRITTEN = {
         for (long id = get_group_id(0); id < M / 32 * (N / 32); id += get_num_groups(0)) {{
             int row = (id / (N / 32) * 2 + sg / 2) * 16, column = (id % (N / 32) * 2 + sg % 2) * 16;
             {START} LOOP {STORE} }}""", "are work-groups, a grid of 3 x 6 x 1", (5, 1), 64),
+    "tile after tile, loaded if there is another round": Written(f"""int id = get_group_id(0); ta next_a; tb next_b;
+        while (true) {{ if (id >= M / 16 * (N / 16)) break; {OF_TILE} {START} int k = 0;
+            ta a = coop_mat_load(A + row * K, ROW, K); tb b = coop_mat_load(B + column, ROW, N);
+            while (true) {{ if (k < K) {{
+                if (k + 32 < K) {{
+                    next_a = coop_mat_load(A + row * K + k + 32, ROW, K);
+                    next_b = coop_mat_load(B + (k + 32) * N + column, ROW, N);
+                }}
+                s = coop_matmul_add(a, b, s, 15); a = next_a; b = next_b; k += 32; }} else break;
+            }} {STORE} id += get_num_groups(0); }}""", "are work-groups, a grid of 6 x 12 x 1", (5, 1)),
     "rows after rows": Written(f"""for (int row = get_group_id(0) * 16; row < M; row += 16 * get_num_groups(0))
         for (int column = 0; column < N; column += 16) {{ {START} LOOP {STORE} }}""", f"{ROUNDS} 12 x 1 x 1", (5, 1)),
     "tile after tile, added to C": Written(

@@ -7,6 +7,7 @@ from coopmat.spirv.transform.element_functions import element_functions
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.inline import inline
+from coopmat.spirv.transform.loop_heads import with_conditions
 from coopmat.spirv.transform.toggles import without_toggles
 from coopmat.spirv.transform.unroll import unroll
 from coopmat.spirv.transform.values import values
@@ -19,6 +20,7 @@ def with_values(module: Module, *, element_loops: bool = True) -> Module:
     components of matrices stay, which keep these in variables; otherwise they become functions of each element."""
     for one in PASSES:
         module = one(module, Goal(), _unheard)
+    module = with_conditions(module)
     without_loops = module if element_loops else element_functions(module, Goal(), _unheard)
     changed = unroll(without_loops, Goal(), _unheard)
     if not element_loops:

@@ -8,7 +8,7 @@ of a launch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import ExecutionModel
@@ -18,7 +18,8 @@ from coopmat.spirv.transform.enlarge.growth import AXES, NoMerge, scope_of
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.linear import split
 from coopmat.spirv.transform.enlarge.persistent import Sizes, without_loops
-from coopmat.spirv.transform.enlarge.requirements import Number
+from coopmat.spirv.transform.enlarge.pipelines import InTurn, in_turn
+from coopmat.spirv.transform.enlarge.requirements import Number, Requirements
 from coopmat.spirv.transform.enlarge.rounds_apart import OVERLAP, Apart, apart
 
 MOST = (1 << 31) - 1  # work-groups
@@ -27,7 +28,8 @@ MOST = (1 << 31) - 1  # work-groups
 @dataclass(frozen=True)
 class Grid:
     """A kernel for a grid. tiles: axis → how many work-groups there are instead of those that loop over tiles, at
-    ``places``; divisions: see :func:`~.linear.split`; apart: what must hold for rounds of these loops, one of them."""
+    ``places``; divisions: see :func:`~.linear.split`; apart: what must hold for rounds of these loops, one of them;
+    requirements: what must hold besides, all of them."""
 
     module: Module
     local_size: Sizes
@@ -35,6 +37,7 @@ class Grid:
     places: tuple[str, ...]
     divisions: tuple[Number, ...]
     apart: tuple[Apart, ...]
+    requirements: tuple[Requirements, ...]
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -44,6 +47,8 @@ class Grid:
     def counts(self, arguments: Sequence[int], given: Sizes) -> Sizes | str:
         """The grid for a launch of so many work-groups with these arguments (integers with their sign); why there is
         none, if there is something to say."""
+        if not all(one.hold(arguments, given) for one in self.requirements):
+            return ""
         found = [self.tiles[axis].at(arguments, given) if axis in self.tiles else given[axis] for axis in range(AXES)]
         if any(one is None or not 0 < one <= MOST for one in found):
             return ""
@@ -72,13 +77,35 @@ def grid_of(module: Module, kernel: str, local_size: Sequence[int], sub_group_si
             ) -> Grid | None:
     """A kernel for a grid; None if it does not number its tiles. ``module`` has values instead of variables. NoMerge,
     with the reason, if it does so in a way that cannot be taken as a grid."""
-    module, sizes, tiles, places = without_loops(module, kernel, local_size, sub_group_size)
+    given, conditions = module, list[Requirements]()
+    try:
+        module, sizes, tiles, places = without_loops(given, kernel, local_size, sub_group_size)
+    except NoMerge as reason:  # a loop that loads ahead may carry on, from tile to tile, what it does not need
+        straight = in_turn(given, kernel, local_size, sub_group_size)
+        if straight.module is given:
+            raise
+        try:
+            module, sizes, tiles, places = without_loops(straight.module, kernel, local_size, sub_group_size)
+        except NoMerge:
+            raise reason from None
+        conditions.append(_requirements(given, kernel, local_size, sub_group_size, straight))
     divisions: tuple[Number, ...] = ()
     if sizes[1:] == (1, 1) and not any(axis in tiles or group_counts[axis] != 1 for axis in (1, 2)):
         module, divisions = split(module, kernel, sizes, sub_group_size)
     if not tiles:
-        return Grid(module, sizes, tiles, places, divisions, ()) if divisions else None
-    return Grid(module, sizes, tiles, places, divisions, tuple(_apart(module, kernel, sizes, sub_group_size)))
+        return Grid(module, sizes, tiles, places, divisions, (), ()) if divisions else None
+    return Grid(module, sizes, tiles, places, divisions, tuple(_apart(module, kernel, sizes, sub_group_size)),
+                tuple(conditions))
+
+
+def _requirements(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, straight: InTurn
+                  ) -> Requirements:
+    """What must hold in a launch of a kernel for another form of it. NoMerge for matrices of several scopes."""
+    editor = FunctionEditor(module)
+    entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
+    body = next(one for one in editor.bodies if one.id == entry.function_id)
+    found = Requirements.of(Indices(editor, body, local_size, sub_group_size, scope_of(module)), straight.conditions)
+    return replace(found, quotients={**found.quotients, **straight.quotients})
 
 
 def _apart(module: Module, kernel: str, local_size: Sizes, sub_group_size: int) -> list[Apart]:
