@@ -158,6 +158,12 @@ class Drawn:
         return total.T if self.store == "columns" else total
 
 
+def bits(result: np.ndarray) -> np.ndarray:
+    """A result's bits; of several NaNs that meet, which one comes out is the processor's choice."""
+    numbers = np.where(np.isnan(result), np.float32(np.nan), result) if result.dtype.kind == "f" else result
+    return numbers.view(np.uint32)
+
+
 def drawn(seed: int) -> Drawn:
     """The kernel of a seed."""
     chance = random.Random(seed)

@@ -13,7 +13,7 @@ from coopmat.targets.cpu.features import VARIABLE as FEATURES
 from coopmat.targets.cpu.host.launch import MergedPlan
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
-from tests.kit.fuzz.sub_group_products import FILLED, SOURCE, drawn
+from tests.kit.fuzz.sub_group_products import FILLED, SOURCE, bits, drawn
 from tests.kit.paths import EXAMPLES
 
 INTEL = {8: "sim:intel_gpu_dg2_g10", 16: "sim:intel_gpu_pvc"}
@@ -33,12 +33,12 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
         out = np.full((n, m) if one.store == "columns" else (m, n), FILLED, before.dtype)
         program.launch("gemm", one.global_size, (one.local_size, 1), [
             *given, before, out, np.int32(m), np.int32(n), np.int32(k), before.dtype.type(one.factor)])
-        found.append(out.view(np.uint32))
+        found.append(out)
         (plan, _), = program._plans.values()
         merged = isinstance(plan, MergedPlan) and plan.is_merged
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(*map(bits, found))
     if np.issubdtype(before.dtype, np.integer):
-        np.testing.assert_array_equal(found[0].view(np.int32), one.expected(a, b, before))
+        np.testing.assert_array_equal(found[0], one.expected(a, b, before))
     return merged
 
 
