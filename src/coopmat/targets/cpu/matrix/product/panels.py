@@ -4,8 +4,8 @@ The threads of a launch share a table of panels, as long as there is room; each 
 thread that needs it meanwhile. Panels of B that there is no room for, and those of a launch of one thread, are in that
 thread's own table. Each product has a part of it. Once a panel was found there, those that are there have been used
 again, as work-groups that follow each other do: new ones take their places from the first on, so that as little memory
-is used as caches hold. Panels of A are used again after all others of their columns, and are not kept where there is no
-room.
+is used as caches hold. Panels of A are used again after all others of their columns: they are kept where there is room,
+in launches of one thread. (On 16 threads, copies of A that another core had made were slower than each thread's own.)
 
 Each panel's entry knows which panel came next in its table last time: that is where a thread looks first, and what it
 asks for ahead.
@@ -21,7 +21,7 @@ from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.product.unit import LINE
 
 FIND, WAIT = "panel.find", "panel.wait"
-_KEY = 7  # words of an entry that tell panels of an operand apart
+_KEY, _LAUNCH = 7, 2  # words of an entry that tell panels of an operand apart, and which of them is the launch's number
 _OPERAND, _BEGUN, _DONE, _PANEL, _LATER = 7, 8, 9, 10, 11
 """Whose panel it is; how many parts are begun, and done; where the panel lies; the entry that came next."""
 _NEXT, _BEFORE = 12, 13
@@ -62,7 +62,7 @@ def kept(body: Body, part: Share, keeper: str, key: Sequence[str], parts: int, f
          otherwise: Callable[[], str]) -> tuple[str, str]:
     """The addresses of a panel, of which ``fill`` puts a part at an address, given its number, if it is not there, and
     of the panel that came next last time. ``keeper``: what is kept lies there; null if nothing may be, and
-    ``otherwise`` reserves memory. key: the i64 that tell the panel apart."""
+    ``otherwise`` reserves memory. key: the i64 that tell the panel apart, the launch's number at ``_LAUNCH``."""
     writer = body.writer
     writer.helper(FIND, _find())
     writer.helper(WAIT, _WAIT)
@@ -179,9 +179,14 @@ somewhere:
   %is.alone = icmp ne i64 %alone, 0
   %may.own = icmp ne i64 %count, 0
   %is.own = and i1 %is.alone, %may.own
+  %may.share = or i1 %is.alone, %may.own
+  %is.nowhere = xor i1 %may.share, true
+  br i1 %is.nowhere, label %nowhere, label %anywhere
+anywhere:
   br i1 %is.own, label %own.table, label %share
 
-; Panels that threads share: they stay as they are once they count. Only who adds one takes the lock, and looks again.
+; Panels that threads share: they stay as they are once they count, or have the launch's number. Only who adds one takes
+; the lock, and looks again.
 share:
   %before = load ptr, ptr %before.at
   %has.before = icmp ne ptr %before, null
@@ -192,6 +197,11 @@ share.later:
   %has.guess = icmp ne ptr %guess, null
   br i1 %has.guess, label %share.guess, label %share.all
 share.guess:
+  %guess.launch.at = getelementptr i64, ptr %guess, i64 {_LAUNCH}
+  %guess.launch = load atomic i64, ptr %guess.launch.at acquire, align 8
+  %guess.is.due = icmp eq i64 %guess.launch, %key{_LAUNCH}
+  br i1 %guess.is.due, label %share.compare, label %share.all
+share.compare:
 {_compared("%guess", "guess")}
   br i1 %guess.all, label %known, label %share.all
 share.all:
@@ -246,7 +256,9 @@ locked:
 insert:
   %shared.panel = getelementptr i8, ptr %shared.panels, i64 %used
   %shared.panel.address = ptrtoint ptr %shared.panel to i64
-{_stored("%entry.here", "insert", {**new, _PANEL: "%shared.panel.address"})}
+{_stored("%entry.here", "insert", {**new, _LAUNCH: "0", _PANEL: "%shared.panel.address"})}
+  %insert.launch.at = getelementptr i64, ptr %entry.here, i64 {_LAUNCH}
+  store atomic i64 %key{_LAUNCH}, ptr %insert.launch.at release, align 8
   store atomic i64 %used.after, ptr %used.at monotonic, align 8
   %there.after = add i64 %there, 1
   store atomic i64 %there.after, ptr %there.at release, align 8
@@ -291,9 +303,9 @@ take:
 
 ; The entry before, of this thread in the same table, notes that this one came next.
 known:
-  %entry.found = phi ptr [ %guess, %share.guess ], [ %entry.here, %present ], [ %entry.here, %unlock ],
+  %entry.found = phi ptr [ %guess, %share.compare ], [ %entry.here, %present ], [ %entry.here, %unlock ],
                          [ %here, %found ], [ %new, %take ]
-  %last.at = phi ptr [ %before.at, %share.guess ], [ %before.at, %present ], [ %before.at, %unlock ],
+  %last.at = phi ptr [ %before.at, %share.compare ], [ %before.at, %present ], [ %before.at, %unlock ],
                      [ %own.before.at, %found ], [ %own.before.at, %take ]
   %last = load ptr, ptr %last.at
   store ptr %entry.found, ptr %last.at
