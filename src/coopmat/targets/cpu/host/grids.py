@@ -24,7 +24,7 @@ class GridPlan:
     def __init__(self, grid: Grid, given: Sizes, signature: KernelSignature, made: Callable[[Sizes], Made],
                  usual: Callable[[], Plan], reason: str) -> None:
         self._grid, self._given, self._parameters = grid, given, signature.parameters
-        self._numbers = Numbers(signature.parameters)
+        self._numbers, self._pairs = Numbers(signature.parameters), grid.pairs
         self._make, self._make_usual, self._reason = made, usual, reason
         self._counts: dict[tuple[int, ...], Sizes | str] = {}
         self._made: dict[Sizes, Made] = {}
@@ -34,7 +34,8 @@ class GridPlan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
-        found = self._taken_as(arguments)
+        numbers = self._numbers.of(arguments)
+        found = self._taken_as(arguments, numbers)
         if isinstance(found, str):
             chosen, self.said = self._as_given(found or self._reason), ""
         else:
@@ -42,21 +43,23 @@ class GridPlan:
             if not isinstance(chosen[0], MergedPlan):
                 chosen, self.said = self._as_given(str(chosen[1])), ""
         self.chosen = chosen
-        chosen[0].launch(arguments)
+        if isinstance(chosen[0], MergedPlan):
+            chosen[0].launch(arguments, numbers)
+        else:
+            chosen[0].launch(arguments)
 
     def _as_given(self, reason: str) -> Made:
         """The plan of the launch as it is."""
         self._usual = self._usual or self._make_usual()
         return self._usual, reason
 
-    def _taken_as(self, arguments: Sequence[Any]) -> Sizes | str:
+    def _taken_as(self, arguments: Sequence[Any], numbers: tuple[int, ...]) -> Sizes | str:
         """The grid for these arguments; why there is none."""
-        numbers = self._numbers.of(arguments)
         if numbers not in self._counts:
             if len(self._counts) >= MOST_KNOWN:
                 self._counts.clear()
             self._counts[numbers] = self._grid.counts(numbers, self._given)
-        return shared(self._grid.pairs, arguments, self._parameters) or self._counts[numbers]
+        return shared(self._pairs, arguments, self._parameters) or self._counts[numbers]
 
     def _of_grid(self, counts: Sizes) -> Made:
         if counts not in self._made:

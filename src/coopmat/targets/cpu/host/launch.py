@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -222,9 +222,9 @@ class MergedPlan:
         self.reason = ""  # why it is not
         self._refused = ""  # why it never is
 
-    def launch(self, arguments: Sequence[Any]) -> None:
-        """Run the kernel; returns when it is done."""
-        numbers = self._numbers.of(arguments)
+    def launch(self, arguments: Sequence[Any], numbers: tuple[int, ...] | None = None) -> None:
+        """Run the kernel; returns when it is done. numbers: those of the arguments, where they are known."""
+        numbers = self._numbers.of(arguments) if numbers is None else numbers
         self.reason = self._merged.refusal(numbers) or shared(
             self._merged.merged.apart, arguments, self._parameters)
         is_merged = not self.reason and self._make_larger()
@@ -244,10 +244,11 @@ class MergedPlan:
         return not self._refused
 
 
-def shared(pairs: Iterable[tuple[int, int]], arguments: Sequence[Any], parameters: Sequence[Parameter]) -> str:
+def shared(pairs: Sequence[tuple[int, int]], arguments: Sequence[Any], parameters: Sequence[Parameter]) -> str:
     """Which arguments of pairs share memory, and may not; nothing if none do."""
+    spans = {place: _span(arguments[place]) for place in {place for pair in pairs for place in pair}}
     for pair in pairs:
-        if _overlap([arguments[place] for place in pair], [0]):
+        if _meet(*(spans[place] for place in pair)):
             one, other = (argument_name(place, parameters[place].name) for place in pair)
             return f"{one} and {other} share memory, of which one is stored to while the other is used"
     return ""
@@ -278,13 +279,17 @@ _WORD = struct.Struct("<Q")
 _launches = itertools.count(1)
 
 
+def _span(argument: Any) -> tuple[int, int] | None:
+    """Where an array's memory begins and ends; None of what is no array."""
+    return (start := address_of(argument), start + argument.nbytes) if isinstance(argument, np.ndarray) else None
+
+
+def _meet(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    """Whether two arrays share memory."""
+    return one is not None and other is not None and one[0] < other[1] and other[0] < one[1]
+
+
 def _overlap(arguments: Sequence[Any], chosen: Sequence[int]) -> bool:
     """Whether one of the chosen arrays shares memory with another argument."""
-    spans = [(start := address_of(one), start + one.nbytes) if isinstance(one, np.ndarray) else None
-             for one in arguments]
-    for place in chosen:
-        own = spans[place]
-        for other, span in enumerate(spans):
-            if own is not None and span is not None and other != place and own[0] < span[1] and span[0] < own[1]:
-                return True
-    return False
+    spans = list(map(_span, arguments))
+    return any(_meet(spans[place], span) for place in chosen for other, span in enumerate(spans) if other != place)
