@@ -158,6 +158,12 @@ def test_powers_with_integer_operand(kind: str) -> None:
     assert_close(call("rootn", kind, a, n), [rootn(x, m) for x, m in numbers], 2 * ulps("rootn", kind))
 
 
+def test_tangents_of_doubles_near_the_poles() -> None:
+    near = np.array([0.48124581925008575, -1.499])
+    exact = [16.953098915543455683, -318.3088389855855028]  # by floats of 80 bits
+    assert_close(call("tanpi", "f64", near), exact, 2)
+
+
 def test_special_values_of_real_functions() -> None:
     """As C99 (Annex F) and the OpenCL C specification (7.5.1) have them."""
     cases: list[tuple[str, tuple[float, ...], float]] = [

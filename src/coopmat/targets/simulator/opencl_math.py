@@ -229,7 +229,9 @@ def _tangent_of_pi(value: Array) -> Array:
     odd = np.fmod(np.rint(value), 2.0) != 0
     zero = np.where(odd != np.signbit(value), -0.0, 0.0)
     half = np.where(np.fmod(np.floor(value), 2.0) != 0, -np.inf, np.inf)
-    result = np.tan(np.pi * reduced)
+    steep = np.abs(reduced) > 0.25  # there a rounded product with pi would be far off
+    slope = np.tan(np.pi * np.where(steep, np.copysign(0.5, reduced) - reduced, reduced))
+    result = np.where(steep, 1.0 / slope, slope)
     return np.where(reduced == 0, zero, np.where(np.abs(reduced) == 0.5, half, result))
 
 
