@@ -297,6 +297,25 @@ def test_how_large_blocks_are(changed: dict[str, str], tiles: tuple[int, int], f
         assert program.merged_form("k", variant, geometry).merged.factors == factors
 
 
+@pytest.mark.parametrize("k", [4, 20])
+def test_sums_of_negative_zeros(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands behind the end of K in a line of the unit's words does not make 0 of -0."""
+    source = PRELUDE
+    for name, text in (USUAL | {"SCOPE_SCOPE": "SCOPE_SUBGROUP", "ITEMS": "16", "(16, 64, A)": f"(16, {k}, A)",
+                                "(64, 16, B)": f"({k}, 16, B)", "k += 64": f"k += {k}", ", s, 15": ", s, 0",
+                                "START": "coop_mat_load(C + r * N + c, ROW, N)"}).items():
+        source = source.replace(name, text)
+    source = source.replace("char", "float").replace("int *", "float *").replace("int matrix_c", "float matrix_c")
+    device = cm.device("cpu")
+    for merge in ("0", "2x2"):
+        monkeypatch.setenv(VARIABLE, merge)
+        out = np.full((32, 32), -0.0, np.float32)
+        kernel = cm.build(source, f"-DTURN=_{merge}", device=device).kernel("k")
+        a, b = np.full((32, k), -1, np.float32), np.zeros((k, 32), np.float32)
+        cm.Queue(device).enqueue(kernel, (32, 2), (16, 1), a, b, out, out, 32, k).wait()
+        assert np.signbit(out).all(), merge
+
+
 def test_checks_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the work-groups are that become one is a limit beside those that the kernel has: fewer of them are launched
     than the matrices have rows and columns."""

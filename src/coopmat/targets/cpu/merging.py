@@ -317,7 +317,8 @@ def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
         raise NoMerge("its products are of different types or of different K")
     (unit,), (own,) = units, depths
     rounds = any(isinstance(one, FloatType) and 8 * one.size < bits_of(unit.total) for one in sums)
-    return _Depth(unit, own, _step(unit, own), rounds)
+    is_checked = any(True for _ in module.of_opcode(Op.CooperativeMatrixLoadCheckedINTEL))
+    return _Depth(unit, own, _step(unit, own, is_checked=is_checked), rounds)
 
 
 def _kind(types: TypeTable, module: Module, identifier: int) -> MatrixType:
@@ -326,11 +327,15 @@ def _kind(types: TypeTable, module: Module, identifier: int) -> MatrixType:
     return kind
 
 
-def _step(unit: Unit, own: int) -> int:
-    """Tiles of floating-point numbers add up the products of one instruction by themselves."""
-    if unit.kind != "tiles" or unit.total != "float":
+def _step(unit: Unit, own: int, *, is_checked: bool) -> int:
+    """Tiles of floating-point numbers add up the products of one instruction by themselves; vectors take lines of
+    words, and what stands behind the last round in one must not even make 0 of -0. What is loaded and checked has
+    zeros of its own there."""
+    if not unit.is_float:
         return 0
     most = LINE // unit.word_bytes * unit.together
+    if unit.kind != "tiles":
+        return own if own % most and not is_checked else 0
     if own > most and own % most:
         raise NoMerge(f"of its K of {own} an instruction takes {most}, and at the end of each less")
     return min(own, most)

@@ -246,7 +246,8 @@ class Product(Operation):
 
     a, b, c: their types; operands: of those that are matrices, and no loads. sources: the loads of A and B. target: the
     store of D, which an operand says to be due or not. asks_for_zeros: an operand says whether C is zeros. step: the
-    elements along K that one instruction takes at most; 0: as many as it can.
+    elements along K that one instruction takes at most, of tiles; of vectors: those of the kernel's own products, if
+    what stands behind them must not even make 0 of -0; 0: it does not matter.
     """
 
     name = "product"

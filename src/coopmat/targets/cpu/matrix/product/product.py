@@ -144,7 +144,10 @@ def _strips(operation: Product, body: Body, place: int, lines: Lines) -> Strips:
     if unit.kind == "tiles" and operation.step:
         words = min(words, -(-operation.step // unit.together))
     a, b = (format_of(name).is_signed for name in operation.formats[:2])
-    return Strips(unit, lines, words, (a, b))
+    source = operation.sources[place]
+    is_window = source is not None and source.is_window
+    adds_nothing = unit.kind != "tiles" and unit.is_float and (operation.step > 0 or not is_window)
+    return Strips(unit, lines, words, (a, b), adds_nothing)
 
 
 def _buffer(body: Body, strips: Strips) -> str:

@@ -26,12 +26,14 @@ PART = 4  # strips at least that a thread writes at once
 
 @dataclass(frozen=True)
 class Strips:
-    """The strips of an operand. words: of a tile along K. signs: of the elements of A and B."""
+    """The strips of an operand. words: of a tile along K. signs: of the elements of A and B. adds_nothing: where A is
+    not there, it is -0, whose products change no sum."""
 
     unit: Unit
     lines: Lines
     words: int
     signs: Signs
+    adds_nothing: bool = False
 
     @property
     def is_a(self) -> bool:
@@ -254,7 +256,7 @@ class _Filling:
     def _copy(self, first: str, start: str, length: int) -> None:
         """Copy what is there of lines of a length."""
         writer, size = self.writer, self.lines.size
-        self.body.clear(self.edge, self.count * self.pitch)
+        self._clear()
         low, high = self._part(self.lines.elements, start, length)
         top, bottom = self._part(self.lines.lines, first, self.count)
         width = writer.let(f"sub i64 {high}, {low}")
@@ -273,6 +275,17 @@ class _Filling:
         height = writer.let(f"sub i64 {bottom}, {top}")
         is_some = writer.all_of(writer.let(f"icmp sgt i64 {width}, 0"), writer.let(f"icmp sgt i64 {height}, 0"))
         writer.when(is_some, lambda: writer.turns(height, line))
+
+    def _clear(self) -> None:
+        """Fill the copy with what stands for elements that are not there."""
+        if not (self.strips.adds_nothing and self.strips.is_a):
+            self.body.clear(self.edge, self.count * self.pitch)
+            return
+        bits = 8 * self.lines.size
+        zeros = NumberWriter(self.writer, self.pitch // self.lines.size).splat(f"i{bits}", str(-(1 << bits - 1)))
+        for number in range(self.count):
+            self.writer.do(f"store <{self.pitch // self.lines.size} x i{bits}> {zeros}, ptr "
+                           f"{self.body.address(self.edge, 'i8', number * self.pitch)}, align {LINE}")
 
     def _part(self, there: Range, start: str, count: int) -> tuple[str, str]:
         """Of what begins at a place, the first one that is there, and the end."""

@@ -41,6 +41,11 @@ class Unit:
         return bits_of(self.word) // 8
 
     @property
+    def is_float(self) -> bool:
+        """Whether its sums are floating-point numbers."""
+        return self.total in ("float", "double")
+
+    @property
     def lanes(self) -> int:
         """The words of a line: rows of A, or columns of B, that are multiplied together."""
         return LINE // self.word_bytes
