@@ -9,7 +9,7 @@ from typing import Any
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.edit.functions import uses_of
-from coopmat.spirv.grammar import CHAINS, OPENCL_STD, BuiltIn, MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import CHAINS, OPENCL_STD, POINTER_CASTS, BuiltIn, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import PURE
@@ -155,7 +155,7 @@ class Spots:
 
     def stored(self, row: Instruction) -> Iterator[tuple[Term, Spot]]:
         """The numbers that an instruction stores in memory that others see, and where."""
-        if row.opcode == Op.Store and self.editor.type_of(row.words[0]).words[0] in _MEMORIES:
+        if row.opcode == Op.Store and self._is_shared(self.address(row.words[0])[0]):
             if row.words[2:] and row.words[2] & MemoryAccess.Volatile:
                 raise NotKnown("a volatile store", row)
             size = self.terms.kind(row.words[1]).scalar.size
@@ -181,6 +181,8 @@ class Spots:
     def at(self, row: Instruction, pointer: int, further: int, more: Polynomial | None = None) -> Spot:
         """What each work-item reaches by its own pointer."""
         base, offset = self.address(pointer)
+        if not self._is_shared(base):
+            raise NotKnown("it is not seen that work-items share the memory", row)
         offset += Polynomial.constant(further) + (more or NOTHING)
         step = offset.coefficient(LANE)
         if step is None:
@@ -193,6 +195,10 @@ class Spots:
         start = offset + Polynomial.constant(place * size * self.lanes)
         return self._checked(Spot(row, base, start, Polynomial.constant(size)))
 
+    def _is_shared(self, base: int) -> bool:
+        """Whether what is reached from a pointer is memory that work-items share."""
+        return self.editor.type_of(base).words[0] in _MEMORIES
+
     def _checked(self, spot: Spot) -> Spot:
         if not self.is_same(spot.base) or not self.are_same(spot.start) or not self.are_same(spot.step):
             raise NotKnown("its address is made of numbers of which it is not known how they differ between work-items",
@@ -204,7 +210,7 @@ class Spots:
         base, offset = self.indices.pointer(pointer)
         total = offset.scaled(self.types[self.editor.type_of(pointer).words[1]].size)
         row = self.editor.definition(base)
-        if row.opcode in (Op.Bitcast, Op.CopyObject) and self.editor.type_of(row.words[0]).opcode == Op.TypePointer:
+        if row.opcode in POINTER_CASTS and self.editor.type_of(row.words[0]).opcode == Op.TypePointer:
             base, further = self.address(row.words[0])
             return base, further + total
         return base, total
