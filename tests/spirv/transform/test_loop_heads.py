@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,9 @@ from coopmat.spirv.transform.loop_heads import with_conditions
 from tests.kit.lenient import lenient
 
 SIZE = 16
-PRELUDE = "kernel void k(global int *out, int n) { int own = get_local_id(0), i = 0, sum = own; BODY out[own] = sum + i; }"
+PRELUDE = """
+kernel void k(global int *out, int n) { int own = get_local_id(0), i = 0, sum = own; BODY out[own] = sum + i; }
+"""
 CHANGED = {
     "break": "while (true) { if (i >= n) break; sum = sum * 3 + i; i++; }",
     "or else": "for (;;) { if (i < n + own) { sum += i; } else break; i += 2; }",
@@ -38,9 +42,8 @@ def run(module: Module, count: int) -> np.ndarray:
 
 def without_condition(module: Module) -> int:
     """The heads of loops that only lead on."""
-    rows = list(module.instructions)
     return sum(row.opcode == Op.LoopMerge and following.opcode == Op.Branch
-               for row, following in zip(rows, rows[1:], strict=False))
+               for row, following in pairwise(module.instructions))
 
 
 @pytest.mark.parametrize("name", [*CHANGED, *LEFT])

@@ -82,6 +82,7 @@ def test_another_round(name: str, change: str, kept: str, products: int) -> None
 @pytest.mark.parametrize(("change", "kept", "limits"), [
     ("", "", 0), ("min(at + TK, k - TK)", "at + TK < k ? at + TK : at", 0),
     ("min(at + TK, k - TK)", "at + TK <= k ? at + TK : at", 1), ("min(at + TK, k - TK)", "min(TK, k - TK)", 1),
+    ("min(at + TK, k - TK)", "at + TK; if (k <= next) next = 0", 0),
     ("k - TK); LOAD", "k - TK); sums[0][0] = sums[0][0] * next; LOAD", 1)])
 def test_limits(change: str, kept: str, limits: int) -> None:
     """A limit that only the last round reaches is none for the others, if nothing but loads for these needs it."""

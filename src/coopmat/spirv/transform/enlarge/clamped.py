@@ -41,10 +41,13 @@ def clamped(indices: Indices, header: Block, loads: Collection[int]) -> Iterator
     uses = uses_of(indices.body)
     for block in indices.loops.blocks(header.label):
         for row in block.instructions:
-            if row.opcode in (Op.ExtInst, Op.Select) and indices.is_integer(row.result_id or 0):
-                found = _least(indices, row, counter) if row.opcode == Op.ExtInst else _chosen(indices, row, counter)
-                if found is not None and _leads_to(row, uses, loads):
-                    yield found
+            if row.opcode not in (Op.ExtInst, Op.Select, Op.Phi) or not indices.is_integer(row.result_id or 0):
+                continue
+            found = _least(indices, row, counter) if row.opcode == Op.ExtInst else (
+                _chosen(indices, row, row.words[0], (row.words[1], row.words[2]), counter) if row.opcode == Op.Select
+                else _of_branch(indices, row, block, counter))
+            if found is not None and _leads_to(row, uses, loads):
+                yield found
 
 
 def another_round(counter: Counter) -> Polynomial:
@@ -70,13 +73,30 @@ def _least(indices: Indices, row: Instruction, counter: Counter) -> Clamped | No
     return None
 
 
-def _chosen(indices: Indices, row: Instruction, counter: Counter) -> Clamped | None:
-    """One of two numbers, by whether there is another round."""
-    compared = indices.editor.definition(row.words[0])
-    for place, holds in ((1, True), (2, False)):
+def _chosen(indices: Indices, row: Instruction, condition: int, numbers: tuple[int, int], counter: Counter
+            ) -> Clamped | None:
+    """One of two numbers, the first where a condition holds, if that says whether there is another round."""
+    compared = indices.editor.definition(condition)
+    for number, holds in zip(numbers, (True, False), strict=True):
         found = indices.negative(compared, holds=holds)
         if found is not None and found[0] == another_round(counter):
-            return Clamped(row, row.words[place], tuple(found[1]))
+            return Clamped(row, number, tuple(found[1]))
+    return None
+
+
+def _of_branch(indices: Indices, row: Instruction, block: Block, counter: Counter) -> Clamped | None:
+    """The same of a phi behind a branch, of which at least one way leads through a block of its own."""
+    numbers = dict(zip(row.words[1::2], row.words[::2], strict=True))
+    parents = {label: indices.loops.only_parent(indices.body.block(label)) for label in numbers}
+    for above in parents.values():
+        merge = [] if above is None else above.instructions[-2:-1]
+        if above is None or above.terminator.opcode != Op.BranchConditional or (
+                not merge or merge[0].opcode != Op.SelectionMerge or merge[0].words[0] != block.label):
+            continue
+        ways = [above.label if label == block.label else label for label in above.terminator.words[1:3]]
+        if set(ways) == numbers.keys() and all(way == above.label or parents[way] is above for way in ways):
+            one, other = (numbers[way] for way in ways)
+            return _chosen(indices, row, above.terminator.words[0], (one, other), counter)
     return None
 
 
