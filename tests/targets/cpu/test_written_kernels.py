@@ -251,11 +251,11 @@ kernel void k(global int *C, global const short *A, global const int *B)
 {
     int i = get_sub_group_local_id();
     int8 b = {B[i], B[i + 16], B[i + 32], B[i + 48], B[i + 64], B[i + 80], B[i + 96], B[i + 112]};
-    C[i] = intel_sub_group_i8_i8_matrix_mad_k32(A[i], b, 0);
+    C[i] = intel_sub_group_i8_i8_matrix_mad_k32((short)(A[i] * 2), b, 0);
 }""", device=device)
     out, a, b = np.zeros(16, np.int32), np.full(16, 0x0101, np.int16), np.full(128, 0x02020202, np.int32)
     cm.Queue(device).enqueue(program.kernel("k"), 16, 16, out, a, b).wait()
-    assert (out == 64).all()
+    assert (out == 128).all()
     said = "\n".join(device.explanation(program.load(device)))
-    assert "not merged: its work-items hold the operands of products" in said
+    assert "not merged: its products of Intel's sub-group functions do not become those of cooperative" in said
     assert "(<source>:6)" in said
