@@ -13,8 +13,11 @@ from coopmat.sycl import (
     int8,
     int32,
     joint_matrix,
+    joint_matrix_fill,
+    joint_matrix_load,
     joint_matrix_load_checked,
     joint_matrix_mad,
+    joint_matrix_store,
     joint_matrix_store_checked,
     kernel,
     layout,
@@ -271,6 +274,34 @@ def checked(item: nd_item[2], A: ptr[int8], B: ptr[int8], C: ptr[int32], bias: p
             joint_matrix_load_checked(sg, b, B, N, K, N, part + k, c)
             joint_matrix_mad(sg, s, a, b, s)
     joint_matrix_store_checked(sg, s, C, N, layout.row_major, M, N, r, c)
+
+
+@kernel(sub_group_size=16)
+def persistent(item: nd_item[1], A: ptr[int8], B: ptr[int8], C: ptr[int32], M: int32, N: int32, K: int32):
+    """Tile after tile."""
+    sg = item.get_sub_group()
+    a = joint_matrix(sub_group, int8, use.a, 16, 32, layout.row_major)
+    b = joint_matrix(sub_group, int8, use.b, 32, 16, layout.row_major)
+    s = joint_matrix(sub_group, int32, use.accumulator, 16, 16)
+    for tile in range(item.get_group(0), M // 16 * (N // 16), item.get_group_range(0)):
+        r, c = tile // (N // 16) * 16, tile % (N // 16) * 16
+        joint_matrix_fill(sg, s, 0)
+        for k in range(0, K, 32):
+            joint_matrix_load(sg, a, A + r * K + k, K)
+            joint_matrix_load(sg, b, B + k * N + c, N)
+            joint_matrix_mad(sg, s, a, b, s)
+        joint_matrix_store(sg, s, C + r * N + c, N, layout.row_major)
+
+
+def test_persistent_in_python() -> None:
+    """Of the range's step it is not known that it is positive, but in a launch it is."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (96, 64)).astype(np.int8), rng.integers(-128, 128, (64, 80)).astype(np.int8)
+    device, out = cm.device("cpu"), np.zeros((96, 80), np.int32)
+    program = cm.build(persistent, device=device)
+    cm.Queue(device).enqueue(program.kernel("persistent"), (3 * 16,), (16,), a, b, out, 96, 80, 64).wait()
+    np.testing.assert_array_equal(out, a.astype(np.int32) @ b)
+    assert "are work-groups, a grid of 5 x 6 x 1" in "\n".join(device.explanation(program.load(device)))
 
 
 @pytest.mark.parametrize(("changed", "tiles", "factors"), [

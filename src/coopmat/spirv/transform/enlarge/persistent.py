@@ -106,8 +106,8 @@ def _loop(indices: Indices, header: Block, phi: Instruction) -> _Loop | None:
     compared, conditions = editor.definition(end.words[0]), list[Condition]()
     if compared.opcode == Op.LogicalAnd and enters:  # a range of Python asks, too, if the step is positive
         found = {word: indices.negative(editor.definition(word), holds=True) for word in compared.words}
-        always = [word for word, one in found.items() if one is not None and indices.is_made_of(one[0], _FIXED)]
-        conditions = [Condition(-one[0], 1, _MOST) for word in always if (one := found[word]) is not None]
+        always = {word: one for word, one in found.items() if one is not None and indices.is_made_of(one[0], _FIXED)}
+        conditions = [each for value, fits in always.values() for each in (Condition(-value, 1, _MOST), *fits)]
         compared = next((editor.definition(word) for word in compared.words if word not in always), compared)
     read = indices.negative(compared, holds=enters)
     if read is None or number not in map(indices.of, compared.words):
