@@ -35,7 +35,7 @@ from coopmat.targets.cpu.host.launch import MergedPlan
 from coopmat.targets.cpu.host.threads import POOL, ThreadPool
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
-from tests.kit.fuzz.products import C_BEFORE, SOURCE, TYPES, drawn
+from tests.kit.fuzz.products import C_BEFORE, LOOPS, SOURCE, TYPES, drawn
 
 
 def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -345,6 +345,33 @@ def test_sums_of_negative_zeros(k: int, monkeypatch: pytest.MonkeyPatch) -> None
         a, b = np.full((32, k), -1, np.float32), np.zeros((k, 32), np.float32)
         cm.Queue(device).enqueue(kernel, (32, 2), (16, 1), a, b, out, out, 32, k).wait()
         assert np.signbit(out).all(), merge
+
+
+@pytest.mark.oracle("amx")
+@pytest.mark.parametrize(("end", "tiles", "factors"), [
+    ("", 64, (32, 8, 1)),
+    ("", 4, (4, 4, 1)),
+    ("EACH sums[i][j] = sums[i][j] * (OUT)3;", 4, "its loop along K does not only add up products"),
+])
+def test_sums_of_even_and_odd_rounds(end: str, tiles: int, factors: tuple[int, int, int] | str) -> None:
+    """Two sums of floats stay two, of which each is loaded and stored in each round: blocks are large. A loop that does
+    something else, too, stays as it is."""
+    loop = LOOPS["two sums"].replace("ADD(next_x, next_y, others);", f"ADD(next_x, next_y, others); {end}")
+    given = {"IN": "__bf16", "OUT": "float", "FLAGS": 0, "TM": 16, "TN": 16, "TK": 16, "RM": 1, "RN": 1, "TOGETHER": 1,
+             "BY_COLUMNS_A": 0, "BY_COLUMNS_B": 0, "TILES": "", "ROW_OF": "get_group_id(0)", "END": "",
+             "COLUMN_OF": "get_group_id(1)", "START": "coop_mat_init(0)", "LOOP": loop.replace("\n", " ")}
+    options = [f"-D{name}={value}" for name, value in given.items()]
+    program = CpuProgram(cm.build(SOURCE, options).module, cpu_features({FEATURES: "amx"}), cm.CpuOptions(threads=1))
+    signature = program.signatures["gemm"]
+    geometry = Geometry.checked(signature, (16 * tiles, tiles, 1), (16, 1, 1), None, 16)
+    variant = program.variant(signature, geometry.local_size)
+    if isinstance(factors, str):
+        with pytest.raises(NoMerge, match=factors):
+            program.merged_form("gemm", variant, geometry)
+        return
+    merged = program.merged_form("gemm", variant, geometry).merged
+    assert merged.factors == factors
+    assert merged.module.validate() == []
 
 
 def test_checks_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

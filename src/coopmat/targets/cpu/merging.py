@@ -87,6 +87,15 @@ COSTS = {
     "numbers": _Costs(30),
 }
 """By the kind of a unit."""
+FLAT: Shapes = (
+    ((512, 128), 0.5),
+    ((256, 256), 0.4),
+    ((256, 128), 0.35),
+    ((128, 128), 0.3),
+    ((64, 64), 0.2),
+)
+"""Those of tiles whose sums are loaded and stored in each round, as several rounds cannot be one: what little of A and
+B a round takes has to be used often."""
 CHANGED = 64 * 64
 """The most sums of a block if each round of a loop changes them by itself: they stay in the first-level cache."""
 NARROW = 16
@@ -234,6 +243,8 @@ class Merging:
         costs = COSTS[depth.unit.kind]
         if found.changes_sums():
             costs = replace(costs, shapes=tuple(one for one in costs.shapes if math.prod(one[0]) <= CHANGED))
+        elif depth.unit.kind == "tiles" and found.has_flat_sums():
+            costs = replace(costs, shapes=FLAT)
         rows, columns = self._shape(extents, own, costs, launch)
         block = depth.block(0 if found.changes_sums() else extents[1])
         if (rows, columns) == own and block == depth.own and found.scope == Scope.Subgroup:
