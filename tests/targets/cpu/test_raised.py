@@ -54,8 +54,8 @@ def test_the_same_bits_as_before(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
 def test_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly all are merged."""
     levels = list(LEVELS)
-    merged = sum(compare(seed, levels[seed % len(levels)], monkeypatch) for seed in range(1000, 1300))
-    assert merged > 240
+    merged = sum(compare(seed, levels[seed % len(levels)], monkeypatch) for seed in range(1000, 1100))
+    assert merged > 80
 
 
 def said_of(kernel: str, merge: str, monkeypatch: pytest.MonkeyPatch) -> str:
