@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from coopmat.formats import Format, format_of
 from coopmat.spirv.analysis.types import MatrixType
+from coopmat.targets.cpu.matrix.along_k import Add, Elements, Pieces, in_code, in_loops
 from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
 from coopmat.targets.cpu.matrix.operation import Multiply
 from coopmat.targets.cpu.matrix.rows import pitch_of
@@ -20,7 +21,6 @@ from coopmat.targets.cpu.matrix.sums import (
     add_product,
     from_work,
     register_bytes,
-    sum_registers,
     to_work,
     work_type,
 )
@@ -56,9 +56,27 @@ class _Products:
     work: str
     is_saturating: bool
 
-    def result(self, rows: NumberWriter, total: Number) -> str:
-        """A row of D."""
-        return rows.lanes(from_work(rows, total, self.formats[3], self.d, self.is_saturating))
+    def adding(self, body: Body) -> Add:
+        """What adds a number of A times a row of B to a row of sums."""
+        columns, work = NumberWriter(body.writer, self.d.columns), self.work
+
+        def add(total: str, one: str, row: str) -> str:
+            return add_product(body.features, columns, Number(work, lanes=total),
+                               Number(work, lanes=columns.splat(work, one)), Number(work, lanes=row)).lanes
+
+        return add
+
+    def begun(self, body: Body) -> Pieces:
+        """The rows of C as sums."""
+        columns, c = NumberWriter(body.writer, self.d.columns), self.operands[2]
+        return [[columns.lanes(to_work(columns, Number(element_type(c), lanes=row), self.formats[2], self.work))]
+                for row in body.rows("%2", c)]
+
+    def results(self, body: Body, sums: Pieces) -> str:
+        """D."""
+        columns = NumberWriter(body.writer, self.d.columns)
+        return body.gathered([columns.lanes(from_work(columns, Number(self.work, lanes=total), self.formats[3], self.d,
+                                                      self.is_saturating)) for total, in sums], self.d)
 
 
 def _length(body: Body, a: MatrixType, b: MatrixType, work: str) -> int:
@@ -72,50 +90,40 @@ def _registers(body: Body, columns: int, work: str) -> int:
 
 
 def _unrolled(body: Body, products: _Products) -> str:
-    """D, with every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
+    """D, with every product in the code."""
     a, b, _ = products.operands
-    writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
-    along = NumberWriter(writer, a.columns)
-    elements, factors, sums = (
-        [to_work(numbers, Number(element_type(kind), lanes=row), fmt, work) for row in body.rows(parameter, kind)]
-        for numbers, parameter, kind, fmt in zip((along, columns, columns), ("%0", "%1", "%2"), products.operands,
-                                                 products.formats, strict=False))
-    memory = body.spilled([row.lanes for row in elements], along.vector(work))
-    pitch = pitch_of(a.columns, work)
-    for k, factor in enumerate(factors):
-        for m in range(a.rows):
-            address = writer.let(f"getelementptr i8, ptr {memory}, i64 {m * pitch + k * (bits_of(work) // 8)}")
-            one = writer.let(f"load {work}, ptr {address}")
-            sums[m] = add_product(body.features, columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
-    return body.gathered([products.result(columns, one) for one in sums], products.d)
+    writer, work = body.writer, products.work
+    elements, factors = (
+        [numbers.lanes(to_work(numbers, Number(element_type(kind), lanes=row), fmt, work))
+         for row in body.rows(parameter, kind)]
+        for numbers, parameter, kind, fmt in zip(
+            (NumberWriter(writer, a.columns), NumberWriter(writer, b.columns)), ("%0", "%1"), (a, b), products.formats,
+            strict=False))
+    sums = products.begun(body)
+    memory = body.spilled(elements, NumberWriter(writer, a.columns).vector(work))
+    element = _elements(body, memory, pitch_of(a.columns, work), work)
+    return products.results(body, in_code(sums, [[row] for row in factors], element, products.adding(body)))
 
 
 def _looped(body: Body, products: _Products) -> str:
-    """D, as many rows at once as there are registers for sums, in loops over k, with A and B in memory."""
-    a, b, c = products.operands
-    writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
-    vector, pitch = columns.vector(work), pitch_of(a.columns, work)
+    """D, in loops over k, with A and B in memory."""
+    a, b, _ = products.operands
+    work, vector = products.work, NumberWriter(body.writer, b.columns).vector(products.work)
     a_slot, b_slot = (_in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
                       zip(("%0", "%1"), (a, b), products.formats, strict=False))
-    sums = [to_work(columns, Number(element_type(c), lanes=row), products.formats[2], work)
-            for row in body.rows("%2", c)]
-    at_once = max(1, sum_registers(body.features) // _registers(body, b.columns, work))
-    found: list[str] = []
-    for first in range(0, a.rows, at_once):
-        def step(k: str, totals: list[str], first: int = first) -> list[str]:
-            factor = Number(work, lanes=writer.let(f"load {vector}, ptr {body.address(b_slot, vector, k)}"))
-            column, following = body.address(a_slot, work, k), []
-            for m, total in enumerate(totals, first):
-                address = writer.let(f"getelementptr i8, ptr {column}, i64 {m * pitch}")
-                one = columns.splat(work, writer.let(f"load {work}, ptr {address}"))
-                following.append(add_product(body.features, columns, Number(work, lanes=total),
-                                             Number(work, lanes=one), factor).lanes)
-            return following
+    sums = in_loops(body, products.begun(body), vector, _registers(body, b.columns, work), a.columns,
+                    lambda k: [body.writer.let(f"load {vector}, ptr {body.address(b_slot, vector, k)}")],
+                    _elements(body, a_slot, pitch_of(a.columns, work), work), products.adding(body))
+    return products.results(body, sums)
 
-        some = sums[first:first + at_once]
-        totals = writer.repeat(a.columns, [(vector, one.lanes) for one in some], step, unrolls=False)
-        found += [products.result(columns, Number(work, lanes=total)) for total in totals]
-    return body.gathered(found, products.d)
+
+def _elements(body: Body, memory: str, pitch: int, work: str) -> Elements:
+    """The numbers of A, in rows that are so many bytes apart."""
+    def element(row: int, k: int | str) -> str:
+        line = body.writer.let(f"getelementptr i8, ptr {memory}, i64 {row * pitch}")
+        return body.writer.let(f"load {work}, ptr {body.address(line, work, k)}")
+
+    return element
 
 
 def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: str) -> str:

@@ -6,15 +6,16 @@ to 32-bit sums: rows of B that belong together are interleaved once, and a word 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coopmat.formats import Format
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.byte_products import dot
+from coopmat.targets.cpu.matrix.along_k import Add, Pieces, in_code, in_loops
 from coopmat.targets.cpu.matrix.body import Body, Features
 from coopmat.targets.cpu.matrix.packing import interleaved
-from coopmat.targets.cpu.matrix.sums import MOST_UNROLLED, sum_registers
+from coopmat.targets.cpu.matrix.sums import MOST_UNROLLED
 from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.numbers import NumberWriter
 
@@ -94,34 +95,19 @@ class _Words:
         return self.body.writer.let(f"load i32, ptr {self.body.address(line, 'i32', k)}")
 
 
-Sums = list[list[str]]  # of each row, the pieces of an instruction's width
-Add = Callable[[str, str, str], str]  # of a sum, a word of A, and a piece of B's words: the sum with their products
-
-
-def _added_up(body: Body, sums: Sums, a: _Words, b_parts: Sums, kinds: tuple[str, str], add: Add) -> Sums:
-    """The sums with the products of all words; ``kinds``: types of a piece of sums and of B. All stands in the code, or
-    as many rows at once as there are registers for sums, in loops over the words of a row."""
+def _added_up(body: Body, sums: Pieces, a: _Words, b_parts: Pieces, kinds: tuple[str, str], add: Add) -> Pieces:
+    """The sums with the products of all words; ``kinds``: types of a piece of sums and of B."""
     across = len(b_parts[0])
     if body.calls * len(sums) * len(b_parts) * across <= MOST_UNROLLED:
-        for k, parts in enumerate(b_parts):
-            for m, row in enumerate(sums):
-                word = a.word(m, k)
-                row[:] = [add(total, word, part) for total, part in zip(row, parts, strict=True)]
-        return sums
+        return in_code(sums, b_parts, a.word, add)
     memory = body.spilled([part for parts in b_parts for part in parts], kinds[1])
-    at_once, found = max(1, sum_registers(body.features) // across), []
-    for first in range(0, len(sums), at_once):
-        def step(k: str, totals: list[str], first: int = first) -> list[str]:
-            line = body.address(memory, f"[{across} x {kinds[1]}]", k)
-            parts = [body.writer.let(f"load {kinds[1]}, ptr {body.address(line, kinds[1], place)}")
-                     for place in range(across)]
-            words = [a.word(first + m, k) for m in range(len(totals) // across)]
-            return [add(total, words[place // across], parts[place % across]) for place, total in enumerate(totals)]
 
-        carried = [(kinds[0], total) for row in sums[first:first + at_once] for total in row]
-        totals = body.writer.repeat(len(b_parts), carried, step, unrolls=False)
-        found += [list(totals[start:start + across]) for start in range(0, len(totals), across)]
-    return found
+    def factors(k: str) -> list[str]:
+        line = body.address(memory, f"[{across} x {kinds[1]}]", k)
+        return [body.writer.let(f"load {kinds[1]}, ptr {body.address(line, kinds[1], place)}")
+                for place in range(across)]
+
+    return in_loops(body, sums, kinds[0], across, len(b_parts), factors, a.word, add)
 
 
 def _parts(body: Body, vector: str, element: str, columns: int, at_once: int) -> list[str]:
@@ -196,7 +182,7 @@ FLIP = 0x80808080 - (1 << 32)
 ONES = 0x01010101
 
 
-def _take_away(body: Body, sums: Sums, b_parts: Sums, at_once: int) -> None:
+def _take_away(body: Body, sums: Pieces, b_parts: Pieces, at_once: int) -> None:
     """Subtract 128 times the sum of each column of B from every row."""
     vector = f"<{at_once} x i32>"
     for place in range(len(b_parts[0])):
@@ -208,7 +194,7 @@ def _take_away(body: Body, sums: Sums, b_parts: Sums, at_once: int) -> None:
             row[place] = body.writer.let(f"sub {vector} {row[place]}, {moved}")
 
 
-def _add_row_sums(body: Body, sums: Sums, a: _Words, at_once: int) -> None:
+def _add_row_sums(body: Body, sums: Pieces, a: _Words, at_once: int) -> None:
     """Add 128 times the sum of each row of A to it."""
     vector, lanes = f"<{at_once} x i32>", NumberWriter(body.writer, at_once)
     for m, row in enumerate(sums):
