@@ -8,12 +8,12 @@
 //
 // For each KC rows of B the work-group copies KC x NB elements of B into local memory, tile by tile, then, for each MC
 // rows, MC x KC elements of A, and multiplies both; elements of A are read one by one. A tile of C, TM x TN, fills half
-// of the vector registers and stays there for KC steps. The copy's rows are a cache line longer than KC: rows whose
-// distance is a power of two push each other out of the caches.
+// of the vector registers and stays there for KC steps, while what is added to it comes into the caches. The copy's rows
+// are a cache line longer than KC: rows whose distance is a power of two push each other out of the caches.
 //
-// Set with -D: TM and TN (the tile of C), TK (steps at a time), KC, a multiple of TK (KC x TN elements of B should fit
-// into the first-level cache, or nearly so), MC, one of TM (MC x KC elements of A should fit into the second-level
-// cache), and NB, one of TN.
+// Set with -D: TM and TN (the tile of C), TK (steps at a time), KC, a multiple of TK, MC, one of TM (MC x KC elements of
+// A should fit into the first-level cache, or nearly so), and NB, one of TN (KC x NB elements of B should fill half of the
+// second-level cache).
 
 #ifndef TM
 #define TM 8
@@ -23,13 +23,13 @@
 #define TK 4
 #endif
 #ifndef KC
-#define KC 320
+#define KC 512
 #endif
 #ifndef MC
-#define MC 48
+#define MC 24
 #endif
 #ifndef NB
-#define NB 2048
+#define NB 512
 #endif
 
 #define A_STRIDE (KC + 16)
@@ -62,10 +62,19 @@ void copy_a(global const float *A, int K, int height, int depth, local float *ro
                 rows[row * A_STRIDE + k + lane] = A[(size_t)row * K + k + lane];
 }
 
-// A tile of C: TM x `depth` elements of A times `depth` x TN of B, added to C unless these are the first. C is read last:
-// the processor need not wait for it.
+// Ask for a tile of C: each work-item for a cache line of 16 elements.
+void ask_for(global const float *C, int N)
+{
+    for (int line = get_local_id(0); line < TM * TN / 16; line += 16)
+        prefetch(C + (size_t)(line / (TN / 16)) * N + line % (TN / 16) * 16, 1);
+}
+
+// A tile of C: TM x `depth` elements of A times `depth` x TN of B, added to C unless these are the first. C is asked for
+// first, and read last: the processor need not wait for it.
 void multiply(local const float *a, local const float *b, int depth, global float *C, int N, bool is_first)
 {
+    if (!is_first)
+        ask_for(C, N);
     matrix_c c = coop_mat_init(0);
     for (int k = 0; k < depth; k += TK) {
         matrix_b b_tile = coop_mat_load(b + k * TN, ROW_MAJOR, TN);
