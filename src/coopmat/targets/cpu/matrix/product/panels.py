@@ -7,8 +7,8 @@ again, as work-groups that follow each other do: new ones take their places from
 is used as caches hold. Panels of A are used again after all others of their columns: they are kept where there is room,
 in launches of one thread. (On 16 threads, copies of A that another core had made were slower than each thread's own.)
 
-Each panel's entry knows which panel came next in its table last time: that is where a thread looks first, and what it
-asks for ahead.
+Each panel's entry knows which panel came next in its table last time: that is where a thread looks first, and what one
+that is alone asks for ahead. Of several, another one may just be writing it.
 """
 
 from __future__ import annotations
@@ -326,7 +326,8 @@ give:
   %later.at = getelementptr i64, ptr %entry.found, i64 {_LATER}
   %later = load atomic ptr, ptr %later.at monotonic, align 8
   %has.later = icmp ne ptr %later, null
-  %later.entry = select i1 %has.later, ptr %later, ptr %entry.found
+  %may.ask = and i1 %has.later, %is.alone ; while another thread writes it, its lines would go to and fro
+  %later.entry = select i1 %may.ask, ptr %later, ptr %entry.found
   %later.panel.at = getelementptr i64, ptr %later.entry, i64 {_PANEL}
   %later.panel = load ptr, ptr %later.panel.at
   %result.at = insertvalue {{ ptr, ptr, ptr }} poison, ptr %panel, 0
