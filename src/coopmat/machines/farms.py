@@ -170,7 +170,8 @@ class Farm:
         try:
             return client.sync(getattr(client.scheduler, request), callback_timeout=PATIENCE, **parameters)
         except (OSError, AttributeError, RuntimeError) as error:  # but for OSError, of a client that has given it up
-            raise Error(f"the scheduler of {self.address} does not answer: {error}") from None
+            reason = str(error) or ("timed out" if isinstance(error, TimeoutError) else type(error).__name__)
+            raise Error(f"the scheduler of {self.address} does not answer: {reason}") from None
 
 
 def farm(address: str, *, security: Any = None) -> Farm:
