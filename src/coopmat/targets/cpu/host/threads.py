@@ -150,7 +150,7 @@ class Team:
         for desk in self._desks[:helpers]:
             desk.have(share.scratch_bytes)
         job, code = self._job, share.kernel.team
-        self._share(is_alone=False)
+        self._share(is_alone=helpers + takes_part == 1)
         job[Job.PENDING:Job.UNBEGUN] = (0, 0, helpers, code.run_address, share.launch, share.arguments, own)
         address, start = job.ctypes.data, time.perf_counter_ns()
         try:
