@@ -4,11 +4,11 @@ The threads of a launch share a table of panels, as long as there is room; each 
 thread that needs it meanwhile. Panels of B that there is no room for, and those of a launch of one thread, are in that
 thread's own table. Each product has a part of it. Once a panel was found there, those that are there have been used
 again, as work-groups that follow each other do: new ones take their places from the first on, so that as little memory
-is used as caches hold. Panels of A are used again after all others of their columns: they are kept where there is room,
-in launches of one thread. (On 16 threads, copies of A that another core had made were slower than each thread's own.)
+is used as caches hold. Panels of A are used again after all others of their columns, and are not kept where there is no
+room.
 
-Each panel's entry knows which panel came next in its table last time: that is where a thread looks first, and what one
-that is alone asks for ahead. Of several, another one may just be writing it.
+Each panel's entry knows which panel came next in its table last time: that is where a thread looks first, and what it
+asks for ahead, unless another thread may just be writing it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def kept(body: Body, part: Share, keeper: str, key: Sequence[str], parts: int, f
     words = [*key, *["0"] * (_KEY - len(key))]
     found = writer.call("{ ptr, ptr, ptr }", FIND, [
         ("ptr", keeper), ("i64", str(part.number)), ("i64", str(part.first)), ("i64", str(part.count)),
-        ("i64", str(part.start)), ("i64", str(part.panel_bytes)), ("ptr", own), ("ptr", counts),
+        ("i64", str(part.start)), ("i64", str(part.panel_bytes)), ("i64", str(parts)), ("ptr", own), ("ptr", counts),
         *(("i64", word) for word in words)])
     address, begun, later = (writer.let(f"extractvalue {{ ptr, ptr, ptr }} {found}, {place}") for place in range(3))
     _fill(body, begun, parts, lambda number: fill(address, number))
@@ -148,7 +148,7 @@ def _find() -> str:
     the panel, of how many of its parts are begun and done, and of the panel that came next last time."""
     keys = {place: f"%key{place}" for place in range(_KEY)}
     parameters = ", ".join(["ptr %keeper", "i64 %number", "i64 %first", "i64 %count", "i64 %start", "i64 %nbytes",
-                            "ptr %own", "ptr %counts", *(f"i64 {key}" for key in keys.values())])
+                            "i64 %parts", "ptr %own", "ptr %counts", *(f"i64 {key}" for key in keys.values())])
     new = {**keys, _OPERAND: "%number", _BEGUN: "0", _DONE: "0", _LATER: "0"}
     return f"""
 define internal {{ ptr, ptr, ptr }} @{FIND}({parameters}) noinline nounwind {{
@@ -179,10 +179,6 @@ somewhere:
   %is.alone = icmp ne i64 %alone, 0
   %may.own = icmp ne i64 %count, 0
   %is.own = and i1 %is.alone, %may.own
-  %may.share = or i1 %is.alone, %may.own
-  %is.nowhere = xor i1 %may.share, true
-  br i1 %is.nowhere, label %nowhere, label %anywhere
-anywhere:
   br i1 %is.own, label %own.table, label %share
 
 ; Panels that threads share: they stay as they are once they count, or have the launch's number. Only who adds one takes
@@ -326,8 +322,16 @@ give:
   %later.at = getelementptr i64, ptr %entry.found, i64 {_LATER}
   %later = load atomic ptr, ptr %later.at monotonic, align 8
   %has.later = icmp ne ptr %later, null
-  %may.ask = and i1 %has.later, %is.alone ; while another thread writes it, its lines would go to and fro
-  %later.entry = select i1 %may.ask, ptr %later, ptr %entry.found
+  %later.some = select i1 %has.later, ptr %later, ptr %entry.found
+  %later.launch.at = getelementptr i64, ptr %later.some, i64 {_LAUNCH}
+  %later.launch = load atomic i64, ptr %later.launch.at acquire, align 8
+  %later.is.due = icmp eq i64 %later.launch, %key{_LAUNCH}
+  %later.done.at = getelementptr i64, ptr %later.some, i64 {_DONE}
+  %later.done = load atomic i64, ptr %later.done.at monotonic, align 8
+  %later.is.done = icmp uge i64 %later.done, %parts
+  %later.is.made = and i1 %later.is.due, %later.is.done
+  %may.ask = or i1 %is.alone, %later.is.made ; while another thread writes it, its lines would go to and fro
+  %later.entry = select i1 %may.ask, ptr %later.some, ptr %entry.found
   %later.panel.at = getelementptr i64, ptr %later.entry, i64 {_PANEL}
   %later.panel = load ptr, ptr %later.panel.at
   %result.at = insertvalue {{ ptr, ptr, ptr }} poison, ptr %panel, 0
