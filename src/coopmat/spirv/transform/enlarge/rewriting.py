@@ -23,30 +23,29 @@ from coopmat.spirv.transform.enlarge.growth import (
     repeats,
     uses_position,
 )
+from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS
+from coopmat.spirv.transform.enlarge.writing import Writing
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
-_BITS = 64
 _FAR = f"a row or column of a matrix in memory is negative, or beyond {MOST}"
 
 
-class Rewriting:
+class Rewriting(Writing):
     """One kernel. factors: how many work-groups are one along each axis; rounds: how many of a loop are one, by its
     header; position: the variable with the work-group's position."""
 
     def __init__(self, matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Mapping[int, int],
                  scope: Scope, position: int) -> None:
-        self.matrices, self.growth, self.editor = matrices, growth, matrices.editor
-        self.indices = matrices.indices
+        super().__init__(matrices.indices)
+        self.matrices, self.growth = matrices, growth
         self.factors, self.rounds, self.position = factors, rounds, position
         self.scope = self.editor.constant(scope)
-        self.long, self.int = (self.editor.unique(Op.TypeInt, bits, 0) for bits in (_BITS, 32))
         self.bool = self.editor.unique(Op.TypeBool)
         self.counts = [self.editor.new_id() for _ in range(AXES)]
         self.conditions: dict[Condition, None] = dict(self.indices.conditions)
         self.own: set[int] = set()  # the loads of built-ins and the phis that are new
         self._types: dict[tuple[int, int, int], int] = {}
         self._round_phis: dict[int, int] = {}
-        self._rows: list[Instruction] = []
         self._groups: list[int] = []
 
     def done(self) -> None:
@@ -57,13 +56,13 @@ class Rewriting:
             self._round_phis[header] = self.editor.new_id()
         entry = body.blocks[0]
         for block in body.blocks:
-            self._rows = []
+            self.rows = []
             for row in block.instructions:
                 if id(row) in accesses:
                     self._checked(accesses[id(row)])
                 elif row.opcode != PREFETCH:
-                    self._rows.append(self._changed(row))
-            block.instructions = self._rows
+                    self.rows.append(self._changed(row))
+            block.instructions = self.rows
         for header, counter in self.indices.counters.items():
             self._count(body.block(header), counter)
         place = first_place(entry)
@@ -128,21 +127,21 @@ class Rewriting:
         if one is None:
             return [operand]
         type_id = self.editor.definition(operand).type_id or 0
-        start = self._number(self._merged(one.start))
+        start = self.number(self._merged(one.start))
         kind = self.editor.definition(type_id)
         if kind.opcode == Op.TypePointer:
-            start = self._let(Op.PtrAccessChain, type_id, one.base, start)
-        elif kind.words[0] != _BITS:
-            start = self._let(Op.UConvert, type_id, start)
-        return [start, *(self._number(self._merged(step)) for step in one.steps.values())] if with_steps else [start]
+            start = self.let(Op.PtrAccessChain, type_id, one.base, start)
+        elif kind.words[0] != ADDRESS_BITS:
+            start = self.let(Op.UConvert, type_id, start)
+        return [start, *(self.number(self._merged(step)) for step in one.steps.values())] if with_steps else [start]
 
     def _guards(self, axes: Mapping[int, int]) -> list[int]:
         """Whether all work-groups of a block are there, and how many are, down and across."""
-        left = {axis: self._number(Polynomial.atom("groups", axis)
-                                   - self._merged(Polynomial.atom("group", axis))) for axis in axes.values()}
-        tests = [self._let(Op.UGreaterThanEqual, self.bool, count, self.editor.constant(self.factors[axis], _BITS))
-                 for axis, count in left.items()]
-        return [tests[0] if len(tests) == 1 else self._let(Op.LogicalAnd, self.bool, *tests), *left.values()]
+        left = {axis: self.number(Polynomial.atom("groups", axis) - self._merged(Polynomial.atom("group", axis)))
+                for axis in axes.values()}
+        tests = [self.let(Op.UGreaterThanEqual, self.bool, count,
+                          self.editor.constant(self.factors[axis], ADDRESS_BITS)) for axis, count in left.items()]
+        return [tests[0] if len(tests) == 1 else self.let(Op.LogicalAnd, self.bool, *tests), *left.values()]
 
     def _constant(self, identifier: int, like: int) -> int:
         """A constant matrix with the extents of another one."""
@@ -158,14 +157,14 @@ class Rewriting:
 
     def _checked(self, access: Access) -> None:
         """The checked form of an access."""
-        line, along = (self._short(self._merged(one)) for one in (access.line, access.along))
+        line, along = (self.short(self._merged(one)) for one in (access.line, access.along))
         height, width = (self._size(access, place) for place in range(2))
         if access.is_load:
             words = (access.base, line, along, access.layout, height, width, access.stride)
-            self._rows.append(self.editor.row(Op.CooperativeMatrixLoadCheckedINTEL, self._type(access.matrix), *words,
+            self.rows.append(self.editor.row(Op.CooperativeMatrixLoadCheckedINTEL, self._type(access.matrix), *words,
                                               result=access.matrix))
         else:
-            self._rows.append(make(Op.CooperativeMatrixStoreCheckedINTEL, access.base, line, along, access.matrix,
+            self.rows.append(make(Op.CooperativeMatrixStoreCheckedINTEL, access.base, line, along, access.matrix,
                                    access.layout, height, width, access.stride))
 
     def _size(self, access: Access, place: int) -> int:
@@ -179,14 +178,14 @@ class Rewriting:
         self.conditions[Condition(end, 0, MOST, _FAR)] = None
         if own is None:
             self.conditions[Condition(start, 0, MOST, _FAR)] = None
-            return self._short(end)
+            return self.short(end)
         if repeats(self.matrices, access, dimension):  # there may be any number where all were inside
             left = self.indices.of(own) - start - Polynomial.constant(self._extent(access, dimension))
             self.conditions[Condition(left, 0, MOST, "of lines that are all the same not all are inside")] = None
-            return self._short(end)
-        limit, reached = self._long(own), self._number(end)
-        is_less = self._let(Op.SLessThan, self.bool, limit, reached)
-        return self._let(Op.UConvert, self.int, self._let(Op.Select, self.long, is_less, limit, reached))
+            return self.short(end)
+        limit, reached = self.wide(own), self.number(end)
+        is_less = self.let(Op.SLessThan, self.bool, limit, reached)
+        return self.let(Op.UConvert, self.int, self.let(Op.Select, self.long, is_less, limit, reached))
 
     def _extent(self, access: Access, dimension: int) -> int:
         """The rows or columns that a matrix had, as memory has them."""
@@ -234,30 +233,8 @@ class Rewriting:
 
     # --- numbers ----------------------------------------------------------------------------
 
-    def _let(self, op: Op, type_id: int, *words: int) -> int:
-        row = self.editor.row(op, type_id, *words)
-        self._rows.append(row)
-        return row.result_id or 0
-
-    def _short(self, value: Polynomial) -> int:
-        """A value as a number of 32 bits."""
-        return self._let(Op.UConvert, self.int, self._number(value))
-
-    def _number(self, value: Polynomial) -> int:
-        """A value, of 64 bits."""
-        total = 0
-        for monomial, factor in value.terms:
-            product = 0
-            for atom in monomial:
-                found = self._atom(atom)
-                product = self._let(Op.IMul, self.long, product, found) if product else found
-            if not product or factor != 1:
-                number = self.editor.constant(factor, _BITS)
-                product = self._let(Op.IMul, self.long, product, number) if product else number
-            total = self._let(Op.IAdd, self.long, total, product) if total else product
-        return total or self.editor.constant(0, _BITS)
-
-    def _atom(self, atom: Atom) -> int:
+    def atom(self, atom: Atom) -> int:
+        """An atom's value of 64 bits."""
         if atom.kind == "groups":
             return self.counts[atom.number]
         if atom.kind == "group":
@@ -267,19 +244,11 @@ class Rewriting:
         if atom.kind == "rounds":
             return self._rounds(self.indices.counters[atom.number])
         if atom.kind == "argument":
-            return self._long(self.indices.body.parameters[atom.number].result_id or 0)
+            return self.wide(self.indices.body.parameters[atom.number].result_id or 0)
         if atom.kind != "value":
             what = "a loop whose rounds are not known" if atom.kind == "round" else "the position in the work-group"
             raise NoMerge(f"where a matrix lies depends on {what}")
-        return self._long(atom.number)
-
-    def _long(self, identifier: int) -> int:
-        """A number with its sign in 64 bits."""
-        type_id = self.editor.definition(identifier).type_id
-        bits = self.indices.bits(identifier)
-        if type_id == self.long:
-            return identifier
-        return self._let(Op.SConvert if bits < _BITS else Op.Bitcast, self.long, identifier)
+        return self.wide(atom.number)
 
     def _group(self, axis: int) -> int:
         """The position of the work-group."""
@@ -300,8 +269,8 @@ class Rewriting:
     def _rounds(self, counter: Counter) -> int:
         """How often a loop runs; it does run."""
         distance = counter.limit - counter.start + Polynomial.constant(counter.step - 1)
-        return self._let(Op.UDiv, self.long, self._number(self._merged(distance)),
-                         self.editor.constant(counter.step, _BITS))
+        return self.let(Op.UDiv, self.long, self.number(self._merged(distance)),
+                         self.editor.constant(counter.step, ADDRESS_BITS))
 
     # --- loops ------------------------------------------------------------------------------
 
@@ -309,22 +278,22 @@ class Rewriting:
         """Count the rounds of a loop, and let it end after as many as there are now."""
         before, after = self.indices.loops.parents(header.label)
         phi, following = self._round_phis[header.label], self.editor.new_id()
-        zero = self.editor.constant(0, _BITS)
+        zero = self.editor.constant(0, ADDRESS_BITS)
         words = [*(word for label in before for word in (zero, label)), *(word for label in after
                                                                           for word in (following, label))]
-        self._rows = []
+        self.rows = []
         if header.label in self.rounds:
             step = Polynomial.atom("round", header.label).scaled(counter.step * self.rounds[header.label])
-            here = self._number(self._merged(counter.start) + step)
-            limit = self._number(self._merged(counter.limit))
-            compared = self._let(Op.SLessThan if counter.enters else Op.SGreaterThanEqual, self.bool, here, limit)
+            here = self.number(self._merged(counter.start) + step)
+            limit = self.number(self._merged(counter.limit))
+            compared = self.let(Op.SLessThan if counter.enters else Op.SGreaterThanEqual, self.bool, here, limit)
             end = header.terminator
             header.instructions[-1] = with_words(end, (compared, *end.words[1:]))
         place = first_place(header)
         self.own.add(phi)
         rows = [self.editor.row(Op.Phi, self.long, *words, result=phi)]
-        counted = [self.editor.row(Op.IAdd, self.long, phi, self.editor.constant(1, _BITS), result=following)]
-        header.instructions[-2:-2] = self._rows
+        counted = [self.editor.row(Op.IAdd, self.long, phi, self.editor.constant(1, ADDRESS_BITS), result=following)]
+        header.instructions[-2:-2] = self.rows
         header.instructions[place:place] = counted
         header.instructions[:0] = rows
 

@@ -61,14 +61,14 @@ class Accesses:
             start = _whole(tile.start, bits, row)
             if start.terms:
                 pointer = numbers.let(Op.PtrAccessChain, editor.definition(pointer).type_id or 0, pointer,
-                                      numbers.of(start))
-            return pointer, [], layout, [numbers.of(_whole(tile.stride, bits, row))]
+                                      numbers.number(start))
+            return pointer, [], layout, [numbers.number(_whole(tile.stride, bits, row))]
         indices, surface = self.spots.indices, spot.surface
         along = _whole(spot.x.scaled(BYTE) + Polynomial.constant(tile.along), bits, row)
         width, pitch = (_whole(indices.of(one).scaled(BYTE), bits, row) for one in (surface.width, surface.pitch))
         line = spot.y + Polynomial.constant(tile.line)
         return (pointer, [numbers.short(line), numbers.short(along)], layout,
-                [numbers.short(indices.of(surface.height)), numbers.short(width), numbers.of(pitch)])
+                [numbers.short(indices.of(surface.height)), numbers.short(width), numbers.number(pitch)])
 
     def together(self, tile: Tile, *, stores: bool) -> Instruction:
         """Behind which of its instructions a matrix may be loaded, or stored, at once. NotKnown if something reaches

@@ -7,25 +7,19 @@ from coopmat.spirv.edit.functions import first_place, input_variable
 from coopmat.spirv.grammar import BuiltIn, Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.writing import Writing
 
 _AXES = 3
 
 
-class Numbers:
+class Numbers(Writing):
     """Writes instructions, ``rows``, into one function of a kernel."""
 
     def __init__(self, indices: Indices) -> None:
-        self.indices, self.editor = indices, indices.editor
-        self.long, self.int = (self.editor.unique(Op.TypeInt, bits, 0) for bits in (ADDRESS_BITS, 32))
-        self.rows: list[Instruction] = []
+        super().__init__(indices)
         self.at_start: list[Instruction] = []
         self._axes: dict[BuiltIn, list[int]] = {}
         self._rounds: dict[int, int] = {}
-
-    def let(self, op: Op, type_id: int, *words: int) -> int:
-        """An instruction with a result; its id."""
-        self.rows.append(self.editor.row(op, type_id, *words))
-        return self.rows[-1].result_id or 0
 
     def taken(self) -> list[Instruction]:
         """What has been written since this was asked last."""
@@ -33,31 +27,17 @@ class Numbers:
         return rows
 
     def short(self, value: Polynomial) -> int:
-        """A value of 32 bits."""
+        """A value of 32 bits, as a constant if it is known."""
         known = value.known
-        return self.editor.constant(known & 0xFFFFFFFF) if known is not None else self.let(
-            Op.UConvert, self.int, self.of(value))
+        return super().short(value) if known is None else self.editor.constant(known & 0xFFFFFFFF)
 
-    def of(self, value: Polynomial) -> int:
-        """A value of 64 bits."""
-        total = 0
-        for monomial, factor in value.terms:
-            product = 0
-            for atom in monomial:
-                found = self._atom(atom)
-                product = self.let(Op.IMul, self.long, product, found) if product else found
-            if not product or factor != 1:
-                number = self.editor.constant(factor & (1 << ADDRESS_BITS) - 1, ADDRESS_BITS)
-                product = self.let(Op.IMul, self.long, product, number) if product else number
-            total = self.let(Op.IAdd, self.long, total, product) if total else product
-        return total or self.editor.constant(0, ADDRESS_BITS)
-
-    def _atom(self, atom: Atom) -> int:
+    def atom(self, atom: Atom) -> int:
+        """An atom's value of 64 bits."""
         positions = self.indices.positions
         if atom.kind == "argument":
-            return self._wide(self.indices.body.parameters[atom.number].result_id or 0)
+            return self.wide(self.indices.body.parameters[atom.number].result_id or 0)
         if atom.kind == "value":
-            return self._wide(atom.number)
+            return self.wide(atom.number)
         if atom.kind == "round":
             return self._round(atom.number)
         if atom.kind == "outer" or (atom.kind == "group" and positions.groups[atom.number] == 1):
@@ -66,14 +46,6 @@ class Numbers:
         size = positions.size[atom.number]
         found = self._axis(whole, atom.number)
         return found if size == 1 else self.let(Op.UDiv, self.long, found, self.editor.constant(size, ADDRESS_BITS))
-
-    def _wide(self, identifier: int) -> int:
-        """A number with its sign in 64 bits."""
-        type_id = self.editor.definition(identifier).type_id
-        if type_id == self.long:
-            return identifier
-        return self.let(Op.SConvert if self.indices.bits(identifier) < ADDRESS_BITS else Op.Bitcast, self.long,
-                        identifier)
 
     def _axis(self, builtin: BuiltIn, axis: int) -> int:
         """A component of a built-in value."""
