@@ -17,7 +17,8 @@ from coopmat.devices.lane_layout import Held
 from coopmat.devices.subgroup_layout import block_elements
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.blocks_2d import PRIVATE_OF_BLOCK, Block, block_of
-from coopmat.spirv.analysis.types import ArrayType, FloatType, IntType, StructType, Type, TypeTable, VectorType
+from coopmat.spirv.analysis.offsets import steps
+from coopmat.spirv.analysis.types import FloatType, IntType, TypeTable
 from coopmat.spirv.edit.functions import Body, FunctionEditor, uses_of, with_words
 from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction, make
@@ -122,24 +123,16 @@ class Pieces:
 
     def _distance(self, chain: Instruction) -> int:
         """How many bytes an access chain with constant indices steps on."""
-        kind: Type = self.types[self.editor.type_of(chain.words[0]).words[1]]
-        total = 0
-        for place, word in enumerate(chain.words[1:], 1):
-            index = self.editor.integer(word)
-            if index is None:
-                raise _Refused
-            if place < CHAINS[Op(chain.opcode)]:
-                bits = self.editor.type_of(word).words[0]
-                total += (index - (index >> bits - 1 << bits)) * kind.size
-            elif isinstance(kind, StructType):
-                total, kind = total + kind.offsets[index], kind.members[index]
-            elif isinstance(kind, ArrayType):
-                total, kind = total + index * kind.stride, kind.element
-            elif isinstance(kind, VectorType):
-                total, kind = total + index * kind.scalar.size, kind.scalar
-            else:
-                raise _Refused
-        return total
+        pointer_type = self.editor.definition(chain.words[0]).type_id or 0
+        return sum(step.size * (1 if step.index is None else self._index(step.index))
+                   for step in steps(self.editor.module, self.types, pointer_type, chain))
+
+    def _index(self, word: int) -> int:
+        """A constant index: a number with a sign."""
+        index, bits = self.editor.integer(word), self.editor.type_of(word).words[0]
+        if index is None:
+            raise _Refused
+        return index - (index >> bits - 1 << bits)
 
     def _access(self, user: Instruction, pointer: int, offset: int) -> _Access:
         place = PRIVATE_OF_BLOCK.get(user.opcode)
