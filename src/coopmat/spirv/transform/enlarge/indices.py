@@ -109,6 +109,15 @@ class Indices:
                 return False
         return True
 
+    def atoms(self, value: Polynomial) -> set[Atom]:
+        """The atoms of a number, and of the quotients in it."""
+        found = set(value.atoms)
+        for atom in value.atoms:
+            quotient = self.quotients.get(atom.number) if atom.kind == "value" else None
+            if quotient is not None:
+                found |= self.atoms(quotient.value) | self.atoms(quotient.divisor)
+        return found
+
     def is_integer(self, identifier: int) -> bool:
         """Whether a value is an integer, and no vector of them."""
         return self.editor.type_of(identifier).opcode == Op.TypeInt

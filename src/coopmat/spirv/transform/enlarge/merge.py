@@ -55,7 +55,8 @@ class Merged:
     """A kernel of merged work-groups. factors: how many groups are one along each axis, and groups: how many a
     work-group had; size: the work-items of one. conditions: what must hold in a launch; counters: the loops on whose
     rounds they depend, outer ones first; quotients: the values. apart: pairs of arguments that may not share memory.
-    row_axis: the axis along which rows follow each other."""
+    row_axis: the axis along which rows follow each other. operand_axes: those along which each work-group has A, and B,
+    of its own."""
 
     module: Module
     factors: tuple[int, int, int]
@@ -67,6 +68,13 @@ class Merged:
     quotients: Mapping[int, Quotient]
     apart: tuple[tuple[int, int], ...]
     row_axis: int
+    operand_axes: tuple[tuple[int, ...], tuple[int, ...]]
+
+    def shared(self, group_counts: Sequence[int]) -> tuple[bool, bool]:
+        """Whether several of so many work-groups of this kernel take the same of A, and of B."""
+        a, b = (any(count > 1 for axis, count in enumerate(group_counts) if axis not in own)
+                for own in self.operand_axes)
+        return a, b
 
     @property
     def repeats(self) -> bool:
@@ -246,7 +254,16 @@ class Neighbours:
         module = fold(self.editor.done(), Goal(), lambda _: None)
         return Merged(module, factors, self.indices.positions.groups, self.indices.positions.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
-                      {**self.quotients, **self.indices.quotients}, self.apart, self.axis_of(0))
+                      {**self.quotients, **self.indices.quotients}, self.apart, self.axis_of(0),
+                      (self._axes_of(Use.MatrixAKHR), self._axes_of(Use.MatrixBKHR)))
+
+    def _axes_of(self, use: Use) -> tuple[int, ...]:
+        """The axes of the grid on which it depends where all matrices of a use are loaded."""
+        found = [{atom.number for value in (access.line, access.along) for atom in self.indices.atoms(value)
+                  if atom.kind in ("group", "outer", "inner")}
+                 for access in self.matrices.accesses if access.is_load
+                 and (kind := self.matrices.kind(access.matrix)) is not None and kind.use == use]
+        return tuple(sorted(set.intersection(*found))) if found else ()
 
     def _is_alike(self, header: int, factors: Sequence[int]) -> bool:
         """Whether all groups that become one run a loop equally often."""

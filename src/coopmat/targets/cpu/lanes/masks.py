@@ -23,8 +23,8 @@ class Variant:
     floating-point matrices are multiplied and accumulated (the option of CpuOptions). features: those of the processor
     that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`). step: of products
     (:class:`~coopmat.targets.cpu.matrix.operation.Product`). fast: the axis of the grid along which work-groups follow
-    each other; None for bands of rows. keeps_rows: several work-groups take the same rows of A. is_row: a work-group
-    has no other dimension than the first.
+    each other; None for bands of rows. shared: whether several work-groups take the same of A, and of B. is_row: a
+    work-group has no other dimension than the first.
     """
 
     sub_group_size: int
@@ -36,7 +36,7 @@ class Variant:
     features: frozenset[str] = frozenset()
     step: int = 0
     fast: int | None = None
-    keeps_rows: bool = False
+    shared: tuple[bool, bool] = (False, True)
     pauses: bool = False
     is_row: bool = False
 

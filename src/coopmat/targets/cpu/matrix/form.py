@@ -167,13 +167,13 @@ class OpaqueMatrices:
 
     def _kept(self, kind: MatrixType, access: MatrixAccess) -> list[Operand]:
         """The operands by which a load may take what was converted before; empty where it need not, or must not: a tile
-        of A or B, or an operand of a product: B, and A that becomes tiles, if others take it, too."""
+        of A or B, or an operand of a product, if other work-groups take it, too: B, and A that becomes tiles."""
         has_tiles = "amx-tile" in self._variant.features
         if has_tiles and amx.tile_shape(kind) is not None:
             wanted = is_kept(kind, amx.is_direct(kind, access.layout)) and not access.window
         else:
-            wanted = kind.use == Use.MatrixBKHR or (
-                kind.use == Use.MatrixAKHR and has_tiles and self._variant.keeps_rows)
+            a, b = self._variant.shared
+            wanted = (kind.use == Use.MatrixBKHR and b) or (kind.use == Use.MatrixAKHR and has_tiles and a)
         return self.kept.operands(access.pointer) if wanted else []
 
     def store(self, matrix: Matrix, access: MatrixAccess) -> None:

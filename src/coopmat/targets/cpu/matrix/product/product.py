@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coopmat.formats import format_of
 from coopmat.spirv.analysis.types import MatrixType
@@ -78,10 +78,12 @@ def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Ma
     types = [*a.types, *b.types, *_sum_types(operation)]
     names = [f"%{place}" for place in range(len(a.types) + len(b.types), len(types) + 1)]
     c, d = _c(body, operation, names), _d(body, operation, names)
-    panels = (_panel(body, a_strips, a.keeper, shares[0]), _panel(body, b_strips, b.keeper, shares[1]))
+    tiles = _tiles(body, a_strips, b_strips)
+    panels = (_panel(body, replace(a_strips, filled=tiles), a.keeper, shares[0]),
+              _panel(body, replace(b_strips, filled=tiles), b.keeper, shares[1]))
     unit = b_strips.unit
-    blocks_of(unit)(body, unit, b_strips.words, b_strips.signs, *panels, c, d, _tiles(body, a_strips, b_strips),
-                    a_strips.tiles, operation.saturates).write()
+    blocks_of(unit)(body, unit, b_strips.words, b_strips.signs, *panels, c, d, tiles, a_strips.tiles,
+                    operation.saturates).write()
     returned = RESULT if operation.target else body.from_buffer(d.base, operation.result)
     return [*types, plain_type(operation.c)], plain_type(operation.result), returned
 
@@ -159,7 +161,9 @@ def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | Non
     if keeper and share is not None:
         lines = strips.lines
         address = body.writer.let(f"ptrtoint ptr {lines.base} to i64")
-        key = [address, lines.stride, keeper[1], *lines.lines, *lines.elements]
+        along, across = (lines.elements, lines.lines) if lines.order == "along" else (lines.lines, lines.elements)
+        end = body.writer.let(f"or i64 {along[1]}, {body.writer.let(f'shl i64 {strips.filled}, 32')}")
+        key = [address, lines.stride, keeper[1], *across, along[0], end]  # both ends fit into one word
         base, later = kept(body, share, keeper[0], key, strips.parts,
                            lambda place, part: strips.write_part(body, place, part), lambda: _buffer(body, strips))
         # Of A the strips of the next blocks are asked for, of which some are used at once.

@@ -27,13 +27,15 @@ PART = 4  # strips at least that a thread writes at once
 @dataclass(frozen=True)
 class Strips:
     """The strips of an operand. words: of a tile along K. signs: of the elements of A and B. adds_nothing: where A is
-    not there, it is -0, whose products change no sum."""
+    not there, it is -0, whose products change no sum. filled: the tiles of a strip that are multiplied, an i64, at
+    least one; nothing: all of them."""
 
     unit: Unit
     lines: Lines
     words: int
     signs: Signs
     adds_nothing: bool = False
+    filled: str = ""
 
     @property
     def is_a(self) -> bool:
@@ -164,6 +166,8 @@ class _Filling:
         """Fill some strips, in the order in which memory has the lines."""
         writer, strips = self.writer, self.strips
 
+        tiles = strips.filled or str(strips.tiles)
+
         def each(number: str, size: int = 1) -> str:
             return writer.let(f"add i64 {first}, {writer.let(f'mul i64 {number}, {size}')}")
 
@@ -173,7 +177,7 @@ class _Filling:
         if self.lines.order == "along":
             def along(number: str) -> None:
                 strip = each(number)
-                writer.count(strips.tiles, lambda tile: self._tile(strip, tile), unrolls=False)
+                writer.turns(tiles, lambda tile: self._tile(strip, tile))
 
             writer.count(count, along, unrolls=False)
             return
@@ -184,7 +188,7 @@ class _Filling:
             writer.count(whole, lambda number: self._beside(each(number, beside), beside, tile), unrolls=False)
             self._beside(each(str(whole), beside), rest, tile)
 
-        writer.count(strips.tiles, across, unrolls=False)
+        writer.turns(tiles, across)
 
     def _beside(self, first: str, count: int, tile: str) -> None:
         """Fill the same tile of strips beside each other."""
