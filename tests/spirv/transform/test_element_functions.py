@@ -7,6 +7,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv.grammar import Op
+from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.passes import chosen, transform
 
 PRELUDE = """
@@ -23,6 +24,8 @@ kernel void k(global int *out, global const int *in, int n)
 }
 """
 LOOP = "for (int i = 0; i < coop_mat_length(a); i++)"
+FLOATS = """float __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8,
+                                           CLK_COOPERATIVE_MATRIX_ACCUMULATOR))) f = coop_mat_init(0);"""
 FUNCTIONS = {
     "one matrix": f"{LOOP} a[i] = a[i] * n + 1;",
     "two loops": f"{LOOP} a[i] += n; {LOOP} c[i] -= n;",
@@ -33,9 +36,13 @@ FUNCTIONS = {
     "coordinates": f"{LOOP} {{ int2 at = coop_mat_get_coord(a, i); a[i] += at.x * n + in[at.y]; }}",
     "an array": f"for (int m = 0; m < 2; m++) {LOOP} d[m][i] = d[m][i] * n + m;",
     "a loop inside": f"{LOOP} for (int o = 0; o < n; o++) a[i] = a[i] * 3 + o;",
+    "another type": f"{FLOATS} {LOOP} f[i] = (float)a[i] * 0.5f + (float)b[i]; {LOOP} c[i] = (int)(f[i] * 3.f);",
+    "types between": f"{LOOP} c[i] = convert_int_rtz((float)a[i] * 0.3f);",
+    "one type is converted": f"{FLOATS} {LOOP} f[i] = n - 2; {LOOP} {{ a[i] += n; c[i] = convert_int_rte(f[i]); }}",
     "while": "uint i = 0; while (i < coop_mat_length(a)) { a[i] ^= n; i++; }",
 }
 LOOPS = {
+    "two conversions": f"{FLOATS} {LOOP} f[i] = (float)a[i]; {LOOP} c[i] = a[i] + (int)f[i] + (char)f[i];",
     "a sum": f"int t = 0; {LOOP} t += a[i]; out[192 + get_sub_group_local_id()] = t;",
     "the index": f"{LOOP} a[i] += i;",
     "another component": f"{LOOP} a[i] = b[coop_mat_length(a) - 1 - i];",
@@ -52,7 +59,8 @@ def test_loops(name: str) -> None:
     """In the simulator with all checks; which loops change is known."""
     module = cm.build(PRELUDE.replace("BODY", (FUNCTIONS | LOOPS)[name])).module
     values = transform(module, chosen(["inline", "values", "fold"]))[0]
-    changed, notes = transform(values, chosen(["element-functions", "values", "fold", "unroll", "fold", "values"]))
+    changed, notes = transform(values, chosen(["element-functions", "values", "fold", "unroll", "fold", "values"]),
+                               Goal(cm.device("sim:generic").description))
     assert changed.validate() == []
     functions = sum(1 for _ in changed.of_opcode(Op.CooperativeMatrixPerElementOpEXT))
     assert bool(functions) == (name in FUNCTIONS), [str(note) for note in notes]
@@ -63,3 +71,21 @@ def test_loops(name: str) -> None:
         cm.Queue("sim:generic").enqueue(cm.build(one).kernel("k"), 8, 8, out, numbers, 3).wait()
         found.append(out)
     np.testing.assert_array_equal(*found)
+
+
+def test_types_that_lie_apart() -> None:
+    """On a device on which component i of floats and of halves is not the same element, they are not mixed."""
+    source = """
+    #define M_ __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, \\
+                                       CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))
+    kernel void k(global float *out)
+    {
+        float M_ a = coop_mat_load(out, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+        half M_ b = coop_mat_init(0);
+        for (int i = 0; i < coop_mat_length(a); i++) b[i] = (half)a[i];
+        coop_mat_store((global half *)out, b, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    }"""
+    module = transform(cm.build(source).module, chosen(["inline", "values", "fold"]))[0]
+    for device, changes in (("sim:generic", True), ("sim:intel_gpu_pvc", True), ("sim:nvidia_gpu_sm_70", False)):
+        changed = transform(module, chosen(["element-functions"]), Goal(cm.device(device).description))[0]
+        assert any(True for _ in changed.of_opcode(Op.CooperativeMatrixPerElementOpEXT)) == changes, device

@@ -3,6 +3,7 @@
 ``for (int i = 0; i < coop_mat_length(m); i++) m[i] = f(m[i]);`` says the same as a function of each element, but for
 what it does not: that matrices of any size have it. Where a round of such a loop reads and writes nothing but component
 i of matrices of one type, and memory that it only reads, it is such a function, whatever the order of components.
+Matrices of another type may take part where their elements are converted (:mod:`.element_types`).
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ from dataclasses import dataclass, field
 
 from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph, replace_uses, targets, with_words
 from coopmat.spirv.edit.ordering import LINES
-from coopmat.spirv.grammar import CHAINS, FunctionControl, MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import CHAINS, CONVERSIONS, FunctionControl, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.transform.element_types import ElementTypes, Place
 from coopmat.spirv.transform.enlarge.conditions import Counter
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import PURE, Facts
 from coopmat.spirv.transform.goal import Goal, Say, counted
 
 _ALLOWED = PURE | {Op.Phi, Op.Branch, Op.BranchConditional, Op.Switch, Op.SelectionMerge, Op.LoopMerge, *LINES}
-Place = tuple[int, ...]
-"""Where a matrix is: a pointer, and indices of arrays from there."""
 _READ = frozenset({StorageClass.CrossWorkgroup, StorageClass.UniformConstant})
 
 
@@ -32,20 +32,21 @@ def element_functions(module: Module, goal: Goal, say: Say) -> Module:
     editor = FunctionEditor(module)
     count = 0
     for body in list(editor.bodies):
-        while _replace_one(editor, body):
+        while _replace_one(editor, body, goal):
             count += 1
     if count:
         say(f"{counted(count, 'loop')} over components became functions of elements")
     return editor.done() if count else module
 
 
-def _replace_one(editor: FunctionEditor, body: Body) -> bool:
+def _replace_one(editor: FunctionEditor, body: Body, goal: Goal) -> bool:
     """Replace a loop of a function; False if there is none."""
     if not any(row.opcode == Op.CooperativeMatrixLengthKHR for row in body.rows()):
         return False
     facts, indices = Facts(editor), Indices(editor, body, None)
     for counter in indices.counters.values():
-        loop = _Loop(editor, facts, body, counter, indices.loops.blocks(counter.header))
+        types = ElementTypes(editor, facts, goal.device)
+        loop = _Loop(editor, facts, body, counter, indices.loops.blocks(counter.header), types)
         if loop.is_function():
             loop.replace()
             return True
@@ -55,18 +56,18 @@ def _replace_one(editor: FunctionEditor, body: Body) -> bool:
 @dataclass
 class _Loop:
     """A loop of a function. chains: the pointers to components, each with the matrix's place; matrices: those to whole
-    matrices; coordinates: the components' positions; type_id: of all matrices; indices: what counts the rounds, and the
-    same in other widths."""
+    matrices; coordinates: the components' positions; types: of matrices and elements; indices: what counts the
+    rounds, and the same in other widths."""
 
     editor: FunctionEditor
     facts: Facts
     body: Body
     counter: Counter
     blocks: list[Block]
+    types: ElementTypes
     chains: dict[int, Place] = field(default_factory=dict)
     matrices: dict[int, Place] = field(default_factory=dict)
     coordinates: set[int] = field(default_factory=set)
-    type_id: int = 0
     indices: set[int] = field(default_factory=set)
 
     @property
@@ -89,7 +90,8 @@ class _Loop:
     def is_function(self) -> bool:
         """Whether a round is a function of the elements that one component of matrices is."""
         return (self._counts_components() and self._stays_inside() and all(map(self._is_allowed, self.rows()))
-                and bool(self.stored) and self._uses_index_alone())
+                and bool(self.stored) and self._uses_index_alone() and self.types.settle(
+                    list(self.rows()), self.chains, self.read()))
 
     def _counts_components(self) -> bool:
         phis = [row for row in self.header.instructions if row.opcode == Op.Phi]
@@ -100,7 +102,7 @@ class _Loop:
         length = self.editor.definition(limit[0].number)
         if length.opcode != Op.CooperativeMatrixLengthKHR:
             return False
-        self.indices, self.type_id = {phis[0].result_id or 0}, length.words[0]
+        self.indices, self.types.counted = {phis[0].result_id or 0}, length.words[0]
         return all(row.opcode in PURE or row.opcode in (Op.Phi, Op.LoopMerge, Op.BranchConditional, *LINES)
                    for row in self.header.instructions)
 
@@ -118,13 +120,13 @@ class _Loop:
             return self._is_component(row)
         if row.opcode == Op.Load:
             is_known = row.words[0] in self.chains or self._storage(row.words[0]) in _READ or (
-                row.type_id == self.type_id)
+                self.types.is_alike(row.type_id))
             return is_known and not (row.words[1:] and row.words[1] & MemoryAccess.Volatile)
         if row.opcode == Op.Store:
             return row.words[0] in self.chains
         if row.opcode == Op.CooperativeMatrixGetElementCoordINTEL:
             self.coordinates.add(row.result_id or 0)
-            return row.words[1] in self.indices and self.editor.definition(row.words[0]).type_id == self.type_id
+            return row.words[1] in self.indices and self.types.is_alike(self.editor.definition(row.words[0]).type_id)
         if row.opcode in (Op.UConvert, Op.SConvert) and row.words[0] in self.indices:
             self.indices.add(row.result_id or 0)
         return row.opcode in _ALLOWED or (row.opcode == Op.ExtInst and self.facts.is_pure_function(row))
@@ -133,11 +135,12 @@ class _Loop:
         """Whether a pointer leads to a whole matrix, or to the component of one; notes it."""
         base, *indices = row.words
         place = (*self.matrices.get(base, (base,)), *indices)
-        if self._reached(place) == self.type_id:
+        if self.types.is_alike(self._reached(place)):
             self.matrices[row.result_id or 0] = place
             return self.indices.isdisjoint(place)
         self.chains[row.result_id or 0] = place[:-1]
-        return place[-1] in self.indices and self._reached(place[:-1]) == self.type_id
+        self.types.kinds[place[:-1]] = kind = self._reached(place[:-1]) or 0
+        return place[-1] in self.indices and self.types.is_alike(kind)
 
     def _reached(self, place: Place) -> int | None:
         """The type of what is at a place; None if that is no member of arrays, or the place is not always the same."""
@@ -215,33 +218,41 @@ class _Loop:
         is_header = block.label == self.counter.header
         ends = (Op.Phi, Op.LoopMerge, Op.BranchConditional) if is_header else ()
         return [row for row in block.instructions if row.opcode not in ends and row.result_id not in skipped
-                and row.type_id != self.type_id]
+                and not self.types.is_alike(row.type_id)]
 
     # --- writing ----------------------------------------------------------------------------
 
     def replace(self) -> None:
         """Put functions of elements in the loop's place."""
-        read, given, header = self.read(), self.given(), self.header
+        read, given, header, types = self.read(), self.given(), self.header, self.types
         merge = header.instructions[-2].words[0]
         like = next(row for row in self.rows() if row.opcode == Op.Store)
         rows = [row for row in header.instructions if row.opcode in PURE and row.result_id in given]
         pointers = {one: self._pointer(like, one) for one in dict.fromkeys((*read, *self.stored))}
-        loads = {one: self._row(like, Op.Load, self.type_id, pointers[one].result_id or 0) for one in read}
-        results = []
+        loads = {one: self._row(like, Op.Load, types.kinds[one], pointers[one].result_id or 0) for one in read}
+        before = [*loads.values()]
+        for one in types.conversions.keys() & loads.keys():
+            loads[one] = types.converted(like, one, loads[one].result_id or 0, types.type_id)
+            before.append(loads[one])
+        results, values = [], []
         for matrix in self.stored:
             first = matrix if matrix in read else next(iter(read), ())
             others = [one for one in read if one != first]
             function = self._function(matrix, [first, *others], given)
-            matrices = [loads[one].result_id or 0 if one else self.editor.undefined(self.type_id)
+            matrices = [loads[one].result_id or 0 if one else self.editor.undefined(types.type_id)
                         for one in (first, *others)]
-            results.append(self._row(like, Op.CooperativeMatrixPerElementOpEXT, self.type_id, matrices[0], function,
+            results.append(self._row(like, Op.CooperativeMatrixPerElementOpEXT, types.type_id, matrices[0], function,
                                      *matrices[1:], *given))
+            values.append(results[-1])
+            if matrix in types.conversions:
+                values[-1] = types.converted(like, matrix, results[-1].result_id or 0, types.kinds[matrix])
+                results.append(values[-1])
         stores = [make(Op.Store, pointers[one].result_id or 0, row.result_id or 0) for one, row in
-                  zip(self.stored, results, strict=True)]
+                  zip(self.stored, values, strict=True)]
         chains = [row for one, row in pointers.items() if len(one) > 1]
         line = next((row for row in self.rows() if row.opcode == Op.Line), None)
         lines = [] if line is None else [line]
-        header.instructions = [*rows, *lines, *chains, *loads.values(), *results, *stores, make(Op.Branch, merge)]
+        header.instructions = [*rows, *lines, *chains, *before, *results, *stores, make(Op.Branch, merge)]
         gone = {block.label for block in self.rounds}
         self.body.blocks = [block for block in self.body.blocks if block.label not in gone]
 
@@ -249,7 +260,7 @@ class _Loop:
         """The pointer to a matrix."""
         if len(place) == 1:
             return self.editor.definition(place[0])
-        pointer = self.editor.type_pointer(StorageClass.Function, self.type_id)
+        pointer = self.editor.type_pointer(StorageClass.Function, self.types.kinds[place])
         return self._row(like, Op.AccessChain, pointer, *place)
 
     def _row(self, like: Instruction, op: Op, type_id: int, *words: int) -> Instruction:
@@ -259,7 +270,7 @@ class _Loop:
     def _function(self, result: Place, matrices: Sequence[Place], given: Sequence[int]) -> int:
         """A function with what a round does; it returns the element of one matrix."""
         editor = self.editor
-        element = editor.definition(self.type_id).words[0]
+        element = self.types.element
         uint = editor.unique(Op.TypeInt, 32, 0)
         types = [uint, uint, *[element] * len(matrices), *(editor.definition(one).type_id or 0 for one in given)]
         head = [editor.row(Op.Function, element, FunctionControl(0), editor.unique(Op.TypeFunction, element, *types))]
@@ -308,9 +319,26 @@ class _Loop:
         found = []
         for row in rows:
             if row.result_id is None:
-                found.append(with_words(row, row.words))
+                found.append(with_words(row, self._stored_words(row)))
+                continue
+            if row.opcode in CONVERSIONS and (read := self._read_by(row.words[0])):
+                names[row.result_id] = names[read]
                 continue
             names[row.result_id] = self.editor.new_id()
-            found.append(self.editor.add(Instruction(row.opcode, row.type_id, names[row.result_id], row.words,
+            type_id = self.types.element if self._read_by(row.result_id) else row.type_id
+            found.append(self.editor.add(Instruction(row.opcode, type_id, names[row.result_id], row.words,
                                                      row.offset, row.context)))
         return found
+
+    def _read_by(self, identifier: int) -> int:
+        """A value, if it is a component that is converted when it is read; otherwise 0."""
+        row = self.editor.definition(identifier)
+        is_read = row.opcode == Op.Load and self.chains.get(row.words[0]) in self.types.conversions
+        return identifier if is_read else 0
+
+    def _stored_words(self, row: Instruction) -> tuple[int, ...]:
+        """The operands of an instruction without a result: what is stored is not converted before."""
+        if row.opcode != Op.Store or self.chains.get(row.words[0]) not in self.types.conversions:
+            return row.words
+        pointer, value, *rest = row.words
+        return pointer, self.editor.definition(value).words[0], *rest

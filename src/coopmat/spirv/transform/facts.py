@@ -28,7 +28,7 @@ PURE = _ARITHMETIC | _COMPOSITES | CONVERSIONS | _DOT_PRODUCTS | _MATRICES | _PO
 """Instructions whose result depends on nothing but their operands, and that do nothing else."""
 
 _OF_FUNCTIONS = PURE | {Op.Phi, Op.Select, Op.Variable, Op.Branch, Op.BranchConditional, Op.Switch, Op.LoopMerge,
-                        Op.SelectionMerge, Op.ReturnValue, *LINES}
+                        Op.SelectionMerge, Op.ReturnValue, Op.Unreachable, *LINES}
 """What functions consist of that do nothing but to compute, besides loads, stores to their variables and calls."""
 _CONSTANTS = frozenset({Op.Constant, Op.ConstantNull, Op.ConstantTrue, Op.ConstantFalse, Op.ConstantComposite})
 _PRINTF = OPENCL_STD["printf"]

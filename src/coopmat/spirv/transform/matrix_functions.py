@@ -36,16 +36,20 @@ _ACTING = frozenset(number for name, number in OPENCL_STD.items() if re.search(
 """Functions that do more than compute a result."""
 
 
-def with_loops(module: Module, *, keeps_straight: bool = False) -> Module:
+def with_loops(module: Module, keeps: Callable[[Instruction], bool] = lambda row: False) -> Module:
     """The module with loops instead of operations on each element, and of reductions by other than usual functions.
 
-    keeps_straight: whether an operation by a function that only computes stays as it is (:func:`straight_body`).
+    keeps: whether an operation on each element stays as it is.
     """
-    chosen = {row.result_id for row in module.of_opcode(Op.CooperativeMatrixPerElementOpEXT)
-              if not (keeps_straight and straight_body(module, row.words[1]))}
+    chosen = {row.result_id for row in module.of_opcode(Op.CooperativeMatrixPerElementOpEXT) if not keeps(row)}
     chosen |= {row.result_id for row in module.of_opcode(Op.CooperativeMatrixReduceEXT)
                if combination_of(module, row.words[2]) is None}
     return _Rewriting(module, chosen).done() if chosen else module
+
+
+def is_straight(module: Module) -> Callable[[Instruction], bool]:
+    """Whether an operation on each element of a module is one by a function that only computes."""
+    return lambda row: bool(straight_body(module, row.words[1]))
 
 
 def straight_body(module: Module, function: int) -> list[Instruction]:
@@ -53,9 +57,9 @@ def straight_body(module: Module, function: int) -> list[Instruction]:
     return; none if it does more."""
     blocks = module.function(function).blocks
     rows = [row for block in blocks for row in block.instructions if row.opcode not in LINES]
-    is_straight = len(blocks) == 1 and rows[-1].opcode == Op.ReturnValue and all(
+    computes = len(blocks) == 1 and rows[-1].opcode == Op.ReturnValue and all(
         row.opcode in _COMPUTING or (row.opcode == Op.ExtInst and row.words[1] not in _ACTING) for row in rows[:-1])
-    return rows if is_straight else []
+    return rows if computes else []
 
 
 @dataclass

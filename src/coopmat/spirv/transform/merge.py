@@ -86,7 +86,7 @@ def _merged(module: Module, name: str, signature: KernelSignature, goal: Goal) -
         raise NoMerge("it requires no sub-group size, and no device is given (--device)")
     if not any(row.opcode == Op.CooperativeMatrixMulAddKHR for row in reachable_instructions(module, name)):
         raise NoMerge("it multiplies no matrices")
-    values = with_values(module, element_loops=False)
+    values = with_values(module, element_loops=False, device=goal.device)
     one_by_one, of_rounds, quotients = in_turn(values, name, local_size, size)
     side_by_side, conditions, apart = packed(one_by_one, name, local_size, size)
     found = Neighbours(side_by_side, name, local_size, size, (*of_rounds, *conditions), apart, quotients=quotients)

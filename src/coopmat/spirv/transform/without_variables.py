@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.devices import DeviceDescription
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.element_functions import element_functions
 from coopmat.spirv.transform.fold import fold
@@ -15,13 +16,14 @@ from coopmat.spirv.transform.values import values
 PASSES = (inline, values, fold)
 
 
-def with_values(module: Module, *, element_loops: bool = True) -> Module:
+def with_values(module: Module, *, element_loops: bool = True, device: DeviceDescription | None = None) -> Module:
     """Values instead of variables, arrays of matrices included, and no calls. element_loops: whether loops over the
-    components of matrices stay, which keep these in variables; otherwise they become functions of each element."""
+    components of matrices stay, which keep these in variables; otherwise they become functions of each element.
+    device: on which they run."""
     for one in PASSES:
         module = one(module, Goal(), _unheard)
     module = with_conditions(module)
-    without_loops = module if element_loops else element_functions(module, Goal(), _unheard)
+    without_loops = module if element_loops else element_functions(module, Goal(device), _unheard)
     changed = unroll(without_loops, Goal(), _unheard)
     if not element_loops:
         changed = without_toggles(changed)

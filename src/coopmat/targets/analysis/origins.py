@@ -15,8 +15,9 @@ DERIVED = frozenset({*CHAINS, *POINTER_CASTS, Op.GenericCastToPtrExplicit})
 NOWHERE = frozenset({Op.ConstantNull, Op.Undef, Op.PoisonKHR})
 """Pointers to nothing: what else a pointer may be, decides where it comes from."""
 READING = frozenset({*DERIVED, Op.Load, Op.Phi, Op.Select, Op.CooperativeMatrixLoadKHR,
-                     Op.CooperativeMatrixLoadCheckedINTEL, Op.CooperativeMatrixPrefetchINTEL, *LIFETIMES})
-"""Instructions that write nothing through the pointers that they have."""
+                     Op.CooperativeMatrixLoadCheckedINTEL, Op.CooperativeMatrixPrefetchINTEL,
+                     Op.CooperativeMatrixPerElementOpEXT, *LIFETIMES})
+"""Instructions that write nothing through the pointers that they have; functions of elements that do are loops."""
 GLOBAL = frozenset({StorageClass.CrossWorkgroup, StorageClass.UniformConstant, StorageClass.Generic})
 
 

@@ -51,7 +51,8 @@ class KernelCode:
     globals: variables of the module by id, whose addresses the host writes there. local_bytes: the kernel's own local
     memory. waits: whether sub-groups wait for each other. matrices: the matrix operations by the names of the functions
     that stand for them. sites: the accesses that are checked. prints: the calls of printf (print_buffer.PrintCall).
-    reused: the parameters whose matrices may be kept as tiles. has_loops: it may take any time.
+    reused: the parameters whose matrices may be kept as tiles; read: those that functions of elements read. has_loops:
+    it may take any time.
     notes: what became of matrix products, in words.
     """
 
@@ -66,6 +67,7 @@ class KernelCode:
     sites: list[AccessSite]
     prints: list[PrintCall]
     reused: list[int]
+    read: list[int]
     has_loops: bool
     notes: tuple[str, ...] = ()
 
@@ -139,11 +141,11 @@ class _Maker:
             emitter, _header("leading" if leads else "sub_group"), start=self._start(), versions=versions,
             helpers=[self._switching(), half_conversions(self.variant.features)],
             end=[_DISPATCH if leads else "", self._run(), "attributes #0 = { nounwind }"])
-        reused = [place for place, row in enumerate(self.flat.parameters)
-                  if row.result_id in self.matrices.kept.parameters]
+        reused, read = ([place for place, row in enumerate(self.flat.parameters) if row.result_id in found]
+                        for found in (self.matrices.kept.parameters, self.matrices.read))
         return KernelCode(text, tuple(arguments.slots), self.frame.globals, self.frame.argument_bytes,
                           self.frame.local_bytes, self.frame.stack_bytes, lanes.waits, self.matrices.operations,
-                          self.sites, emitter.prints, reused, lanes.layout.has_loops, tuple(notes(lanes)))
+                          self.sites, emitter.prints, reused, read, lanes.layout.has_loops, tuple(notes(lanes)))
 
     def _switching(self) -> str:
         """How sub-groups leave their place to others."""

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from coopmat.devices import CPU
 from coopmat.devices.subgroup_layout import SubGroupMatrixRow
 from coopmat.diagnostics import Error
 from coopmat.formats import format_of
@@ -155,7 +156,7 @@ class Merging:
     def module(self) -> Module:
         """The module with values instead of variables."""
         if self._module is None:
-            self._module = with_values(self._given, element_loops=False)
+            self._module = with_values(self._given, element_loops=False, device=CPU)
         return self._module
 
     def raises(self, kernel: str) -> bool:

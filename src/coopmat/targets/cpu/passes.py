@@ -24,6 +24,7 @@ from coopmat.targets.cpu.frame import MOST_MEMORY
 from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code, type_table
 from coopmat.targets.cpu.lanes.masks import Variant
+from coopmat.targets.cpu.matrix.functions import RowFunctions
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.matrix.work_groups import is_shared
 from coopmat.targets.cpu.rounds import in_full_rounds, with_values
@@ -36,17 +37,13 @@ LEVEL = 3  # of LLVM's optimiser
 # --------------------------------------------------------------------------------------
 
 
-def prepare(module: Module) -> Prepared:
-    """A module after the passes that are for all of its kernels."""
-    found = Prepared(module)
+def prepare(module: Module, sub_group_size: int, *, is_merged: bool) -> Prepared:
+    """A module after the passes that are for all of its kernels. ``is_merged``: its work-groups are merged."""
+    found = Prepared(with_loops(module, RowFunctions(module, sub_group_size).takes) if is_merged
+                     else with_loops(module))
     for one in MODULE_PASSES:
         found = one(found)
     return found
-
-
-def _replace_matrix_functions(given: Prepared) -> Prepared:
-    """Loops instead of functions of matrices."""
-    return Prepared(with_loops(given.module))
 
 
 def _replace_variables(given: Prepared) -> Prepared:
@@ -203,8 +200,8 @@ class Pass(NamedTuple):
 
 
 MODULE_PASSES: tuple[Callable[[Prepared], Prepared], ...] = (
-    _replace_matrix_functions, _replace_variables, _prepare_large_values)
-"""The passes of a module."""
+    _replace_variables, _prepare_large_values)
+"""The passes of a module, behind that which puts loops in the place of functions of matrices."""
 TO_IR = (
     Pass(_flatten),
     Pass(_split_loops),

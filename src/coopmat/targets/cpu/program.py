@@ -49,10 +49,10 @@ _COMPILING = ForkSafeLock()  # LLVM serves one request at a time anyway
 
 class CpuProgram:
     """The kernels of a module on the CPU. ``cache`` keeps what is compiled; ``validates``: whether a module is checked
-    before it is compiled."""
+    before it is compiled; ``is_merged``: its work-groups were merged."""
 
     def __init__(self, module: Module, features: CpuFeatures | None = None, options: CpuOptions | None = None,
-                 cache: Cache | None = None, *, validates: bool = True) -> None:
+                 cache: Cache | None = None, *, validates: bool = True, is_merged: bool = False) -> None:
         self.module = module
         self.features = features if features is not None else cpu_features()
         self.options = options if options is not None else CpuOptions()
@@ -66,6 +66,7 @@ class CpuProgram:
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
         self._gains: dict[str, bool] = {}  # by wider sub-groups, of kernels
         self._plans: dict[Any, tuple[Plan | MergedPlan | GridPlan, MergedForm | str]] = {}  # and why none is merged
+        self._is_merged = is_merged
         self.merging = Merging(module, self.features.used)
         self._last: tuple[Plan | MergedPlan | GridPlan, MergedForm | str] | None = None
         self._merged: dict[bytes, CpuProgram] = {}
@@ -74,7 +75,9 @@ class CpuProgram:
     def prepared(self) -> Prepared:
         """The module with loops instead of functions of matrices, and with what its large values need."""
         with well_formed("the module"):
-            return prepare(self.module)
+            usual = CPU.sub_group_sizes[0]
+            size = max((one.sub_group_size or usual for one in self.signatures.values()), default=usual)
+            return prepare(self.module, size, is_merged=self._is_merged)
 
     @cached_property
     def globals(self) -> GlobalMemory:
@@ -303,7 +306,8 @@ class CpuProgram:
         """A program for another form of the module."""
         content = module.to_bytes()
         if content not in self._merged:
-            self._merged[content] = CpuProgram(module, self.features, self.options, self.cache, validates=False)
+            self._merged[content] = CpuProgram(module, self.features, self.options, self.cache, validates=False,
+                                               is_merged=True)
         return self._merged[content]
 
 

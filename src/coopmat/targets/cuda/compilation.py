@@ -9,7 +9,7 @@ from coopmat.llvm.process import client
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.matrix_functions import is_straight, with_loops
 from coopmat.spirv.transform.without_variables import with_values
 from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.base.dump import dump
@@ -27,8 +27,9 @@ LEVEL = 3  # of LLVM's optimiser
 def prepare(module: Module) -> Prepared:
     """A module after the passes that are for all of its kernels."""
     if has_work_group_matrices(module):  # a schedule is made of values
-        return prepared(with_values(with_loops(with_values(module), keeps_straight=True)))
-    return prepared(with_loops(module, keeps_straight=True))
+        values = with_values(module)
+        return prepared(with_values(with_loops(values, is_straight(values))))
+    return prepared(with_loops(module, is_straight(module)))
 
 
 def has_work_group_matrices(module: Module) -> bool:

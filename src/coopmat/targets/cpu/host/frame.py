@@ -52,6 +52,7 @@ class Field(IntEnum):
     BUFFERS = 20  # the table of buffers, where accesses are checked (bounds.py)
     BUFFER_COUNT = 21
     REUSE = 22  # the number of a launch that keeps converted tiles (matrix/reuse.py); 0: it keeps none
+    APART = 23  # not 0: nothing is written to what functions of elements read (matrix/functions.py)
     OUTPUT = 32  # the buffer of printf
     ERROR = 40  # what went wrong first (faults.Fault)
     COUNT = 56

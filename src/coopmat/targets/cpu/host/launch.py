@@ -116,7 +116,7 @@ class Plan:
         self.ends = not code.has_loops and self.groups <= MOST_IN_MAIN
         self.name = signature.name
         self.prints = code.prints
-        self.reused = code.reused
+        self.reused, self.read = code.reused, code.read
         self.checks = checks
         self.printf_limit = printf_limit
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
@@ -162,6 +162,8 @@ class Plan:
         local_bytes = self._bind(frame, arguments)
         if self.reused and not _overlap(arguments, self.reused):
             frame.words[Field.REUSE] = next(_launches)
+        if self.read:
+            frame.words[Field.APART] = not _overlap(arguments, self.read)
         output = PrintBuffer(self.name, self.prints, self.printf_limit, "the CPU") if self.prints else None
         if output is not None:
             frame.words[Field.OUTPUT] = output.address

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.targets.cpu.matrix.body import CHUNK, RESULT, Body, Made, is_large, plain_type
-from coopmat.targets.cpu.matrix.copies import AHEAD
+from coopmat.targets.cpu.matrix.copies import AHEAD, Copy
 from coopmat.targets.cpu.matrix.elements import function_of
 from coopmat.targets.cpu.matrix.fusing import writes
 from coopmat.targets.cpu.matrix.memory import is_by_rows, is_whole, window_start
 from coopmat.targets.cpu.matrix.operation import (
+    Apply,
     ChangeUse,
     Convert,
     Elementwise,
@@ -37,8 +38,9 @@ from coopmat.targets.llvm.ir_text import Block, Function, Line, Operand
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, suffix
 
-_OF_PLACE, _OF_WINDOW = 2, 6
-"""Operands that say where a matrix is in memory: address and stride, and a window."""
+_OF_PLACE, _OF_WINDOW, _OF_FUNCTION = 2, 6, 2
+"""Operands that say where a matrix is in memory: address and stride, and a window; those of a function of elements
+before the numbers that it gets."""
 
 # --------------------------------------------------------------------------------------
 # Which operations
@@ -63,6 +65,11 @@ class _Tree:
     def loads(self) -> list[_Tree]:
         """The loads that it is made of."""
         return [one for one in self.all if isinstance(one.operation, Load | LoadWindow)]
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads memory."""
+        return any(isinstance(one.operation, Load | LoadWindow) or _reads(one.operation) for one in self.all)
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -110,8 +117,8 @@ class Expressions:
                 if self._users.get(line.result) == 1:
                     known[line.result] = tree
             if writes(line, operation):
-                known = {name: one for name, one in known.items() if not one.loads}
-        roots = {key: tree for key, tree in roots.items() if len(tree.all) > 1}
+                known = {name: one for name, one in known.items() if not one.reads}
+        roots = {key: tree for key, tree in roots.items() if len(tree.all) > 1 or isinstance(tree.operation, Apply)}
         taken = {id(one.line) for tree in roots.values() for one in tree.all[:-1]
                  if not isinstance(one.operation, Fill)}
         block.lines = [self._written(roots[id(line)]) if id(line) in roots else line for line in block.lines
@@ -122,7 +129,7 @@ class Expressions:
 
     def _is_step(self, operation: Operation | None) -> bool:
         """Whether an operation gives each element of a large matrix by itself."""
-        is_one = isinstance(operation, Elementwise | Scale | Convert) or (
+        is_one = isinstance(operation, Elementwise | Scale | Convert | Apply) or (
             isinstance(operation, ChangeUse) and not operation.transposes)
         return is_one and operation is not None and all(map(is_large, operation.kinds))
 
@@ -172,6 +179,17 @@ class Expressions:
         return Line.of(f"  {start}call {call.returned} @{name}({', '.join(operands)})")
 
 
+def _reads(operation: Operation) -> bool:
+    return isinstance(operation, Apply) and operation.reads
+
+
+def _scalars(operation: Operation) -> list[str]:
+    """LLVM's types of the operands of a step that are no matrices."""
+    if isinstance(operation, Apply):
+        return ["ptr", "i1", *operation.numbers]
+    return [element_type(operation.result)] if isinstance(operation, Fill | Scale) else []
+
+
 # --------------------------------------------------------------------------------------
 # Their code
 # --------------------------------------------------------------------------------------
@@ -201,11 +219,13 @@ class _Code:
         self.kind = operation.last
         self.parameters: list[str] = []
         self.sources = [_Memory.of(body, one.result, self._place(one)) for one in operation.sources]
-        self.scalars = [self._take([element_type(one.operation.result)]) if isinstance(one.operation, Fill | Scale)
-                        else [] for one in operation.steps]
+        self.scalars = [self._take(_scalars(one.operation)) for one in operation.steps]
         target = operation.target
         self.target = None if target is None else _Memory.of(body, target.operands[0], self._place(target))
         self.matrices = self._take(["ptr"] * len(operation.operands))
+        self.chunk = min((one.operation.lanes for one in operation.steps if isinstance(one.operation, Apply)),
+                         default=CHUNK)
+        self.held = RESULT  # where the result lies if it is not stored at once
 
     def _take(self, types: Sequence[str]) -> list[str]:
         """Further parameters."""
@@ -219,7 +239,31 @@ class _Code:
         return self._take(["ptr", *["i64"] * ((_OF_WINDOW if is_window else _OF_PLACE) - 1)])
 
     def made(self) -> Made:
-        """The code: without masks where all matrices lie in their windows."""
+        """The code: at once to memory, if functions read nothing that lies there."""
+        apart = self.writer.all_of("true", *(scalars[1] for scalars, step in zip(
+            self.scalars, self.operation.steps, strict=True) if _reads(step.operation)))
+        if self.target is None or apart == "true":
+            self._all()
+        else:
+            self.writer.when(apart, self._all)
+            self.writer.when(self.writer.let(f"xor i1 {apart}, true"), self._by_way_of_buffer)
+        result = self.operation.result
+        return self.parameters, "void" if result is None else plain_type(result), RESULT
+
+    def _by_way_of_buffer(self) -> None:
+        """The result first to memory of its own, and then to where it is stored."""
+        target, self.target = self.target, None
+        assert target is not None
+        self.held = self.body.buffer(self.kind)
+        self._all()
+        copy = Copy(self.body, self.kind, self.held, target.start, target.stride, is_turned=False, is_load=False)
+        if target.window:
+            copy.window(target.window)
+        else:
+            copy.whole()
+
+    def _all(self) -> None:
+        """All rows: without masks where all matrices lie in their windows."""
         windows = {one.window: one for one in self.memories if one.window}
         if not windows:
             self._rows(is_masked=False)
@@ -229,8 +273,6 @@ class _Code:
             part = self.writer.let(f"xor i1 {whole}, true")
             self.writer.when(whole, lambda: self._rows(is_masked=False))
             self.writer.when(part, lambda: self._rows(is_masked=True))
-        result = self.operation.result
-        return self.parameters, "void" if result is None else plain_type(result), RESULT
 
     @property
     def memories(self) -> list[_Memory]:
@@ -238,15 +280,17 @@ class _Code:
         return [*self.sources, *([self.target] if self.target is not None else [])]
 
     def _rows(self, *, is_masked: bool) -> None:
-        whole, rest = divmod(self.kind.columns, CHUNK)
+        whole, rest = divmod(self.kind.columns, self.chunk)
+        inlines = not is_masked and self.held == RESULT
 
         def row(number: str) -> None:
             if self.target is not None:
                 self._ask(self.target, number)
             self.writer.count(whole, lambda part: self._chunk(
-                number, self.writer.let(f"mul i64 {part}, {CHUNK}"), CHUNK, is_masked=is_masked))
+                number, self.writer.let(f"mul nuw nsw i64 {part}, {self.chunk}"), self.chunk, is_masked=is_masked,
+                inlines=inlines), unrolls=self.chunk == CHUNK)
             if rest:
-                self._chunk(number, str(whole * CHUNK), rest, is_masked=is_masked)
+                self._chunk(number, str(whole * self.chunk), rest, is_masked=is_masked)
 
         self.writer.count(self.kind.rows, row, unrolls=False)
 
@@ -256,8 +300,9 @@ class _Code:
         later = self.writer.let(f"add i64 {row}, {max(1, AHEAD // nbytes)}")
         prefetch(self.writer, self.writer.line(target.start, later, target.stride), "1", str(nbytes), "0", WRITE)
 
-    def _chunk(self, row: str, column: str, count: int, *, is_masked: bool) -> None:
-        """Some elements of a row, through all steps."""
+    def _chunk(self, row: str, column: str, count: int, *, is_masked: bool, inlines: bool = False) -> None:
+        """Some elements of a row, through all steps. inlines: functions stand here as well, and are not only called.
+        """
         numbers = NumberWriter(self.writer, count)
         masks = {one.window: self._mask(numbers, one, row, column) for one in self.memories
                  if one.window and is_masked}
@@ -267,12 +312,14 @@ class _Code:
             values.append(Number(element_type(kind), lanes=self.writer.let(
                 f"load {vector}, ptr {self._own(name, kind, row, column)}, align {kind.component.size}")))
         for step, scalars in zip(self.operation.steps, self.scalars, strict=True):
-            lanes = function_of(step.operation, scalars)(numbers, *(values[number] for number in step.given))
+            given = [values[number] for number in step.given]
+            lanes = (self._applied(step.operation, scalars, given, (row, column), inlines=inlines)
+                     if isinstance(step.operation, Apply) else function_of(step.operation, scalars)(numbers, *given))
             values.append(Number(element_type(step.operation.result), lanes=lanes))
         vector, size = numbers.vector(values[-1].type), suffix(numbers.vector(values[-1].type))
         if self.target is None:
-            self.writer.do(f"store {vector} {values[-1].lanes}, ptr {self._own(RESULT, self.kind, row, column)}, align "
-                           f"{self.kind.component.size}")
+            own = self._own(self.held, self.kind, row, column)
+            self.writer.do(f"store {vector} {values[-1].lanes}, ptr {own}, align {self.kind.component.size}")
             return
         address, alignment = self._there(self.target, row, column), self.target.kind.component.size
         if self.target.window in masks:
@@ -281,6 +328,18 @@ class _Code:
                 (numbers.vector("i1"), masks[self.target.window])])
         else:
             self.writer.do(f"store {vector} {values[-1].lanes}, ptr {address}, align {alignment}")
+
+    def _applied(self, operation: Apply, scalars: Sequence[str], given: Sequence[Number], place: Sequence[str], *,
+                 inlines: bool) -> str:
+        """What a function makes of elements that follow each other from a place."""
+        let, count = self.writer.let, operation.lanes
+        places = ", ".join(f"i32 {let(f'trunc nuw nsw i64 {one} to i32')}" for one in place)
+        elements = "".join(f", <{count} x {one.type}> {one.lanes}" for one in given)
+        others = "".join(f", {llvm} {text}" for llvm, text in zip(operation.numbers, scalars[_OF_FUNCTION:],
+                                                                  strict=True))
+        how = "alwaysinline" if inlines else "noinline"
+        return let(f"call <{count} x {element_type(operation.result)}> @{operation.function}("
+                   f"{places}{elements}{others}) {how}")
 
     def _loaded(self, numbers: NumberWriter, memory: _Memory, row: str, column: str, mask: str) -> Number:
         """Elements out of memory; zeros outside of the window."""

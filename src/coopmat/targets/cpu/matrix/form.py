@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from coopmat.formats import Rounding, format_of
-from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType, PointerType
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.grammar import Op
+from coopmat.targets.cpu.host.frame import Field
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.lanes.vector import VectorLanes
 from coopmat.targets.cpu.matrix import amx, operation
@@ -37,12 +38,14 @@ WRITES = "nounwind willreturn"
 class OpaqueMatrices:
     """The CPU's form of matrices; see :class:`~coopmat.targets.llvm.matrices.MatrixForm`.
 
-    operations: by the names of the functions that stand for them. kept: tiles that loads may take again.
+    operations: by the names of the functions that stand for them. kept: tiles that loads may take again. read: the
+    parameters to whose memory functions of elements take nobody to write.
     """
 
     def __init__(self, emitter: Emitter, lanes: VectorLanes, variant: Variant) -> None:
         self.operations: dict[str, Operation] = {}
         self.kept = KeptTiles(emitter, lanes.frame)
+        self.read: set[int] = set()
         self._emitter = emitter
         self._lanes = lanes
         self._writer = emitter.writer
@@ -223,6 +226,20 @@ class OpaqueMatrices:
         """The reduction of rows, columns or squares."""
         return self._pure(operation.Reduce(
             result=kind, operands=(matrix.kind,), axes=axes, combination=name, sub_group_size=self._size), [matrix])
+
+    def apply(self, operation: operation.Apply, matrices: Sequence[Matrix], others: Sequence[Operand]) -> Matrix:
+        """A function of each element; ``others``: its operands behind the matrices."""
+        attributes = READS if operation.reads else PURE
+        return Matrix(operation.result, self._call(operation, [*map(operand_of, matrices), *others], attributes))
+
+    def apart(self, pointers: Sequence[int]) -> str:
+        """Whether nothing in the launch writes to the memory that some operands lead to, an i1."""
+        emitter, origins = self._emitter, self._emitter.origins
+        roots = [origins.of(one) for one in pointers if isinstance(emitter.type_of(one), PointerType)]
+        if not all(one in origins.constant_parameters for one in roots):
+            return "false"
+        self.read |= {one for one in roots if one is not None}
+        return self._writer.let(f"icmp ne i64 {self._lanes.frame.field(Field.APART)}, 0")
 
     def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: Formats, *, saturates: bool) -> Matrix:
         """``A*B + C`` by the processor's instructions, or as the option ``numerics`` says."""

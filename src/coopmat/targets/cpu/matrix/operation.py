@@ -102,7 +102,22 @@ class ChangeUse(Operation):
     transposes: bool
 
 
-OfElements = Fill | Elementwise | Scale | Convert | ChangeUse
+@dataclass(frozen=True, kw_only=True)
+class Apply(Operation):
+    """A function of each element, and of those of further matrices, with its place (:mod:`.functions`). function: its
+    name; lanes: how many neighbours in a row it takes at once; numbers: LLVM's types of what it is given besides;
+    reads: whether it reads memory. The operands behind the matrices: the function, so that LLVM keeps it, whether what
+    it reads is written by nobody, and the numbers."""
+
+    name = "apply"
+    result: MatrixType
+    function: str
+    lanes: int
+    numbers: tuple[str, ...]
+    reads: bool
+
+
+OfElements = Fill | Elementwise | Scale | Convert | ChangeUse | Apply
 """What is done to each element by itself; changes of use only where they do not transpose."""
 
 

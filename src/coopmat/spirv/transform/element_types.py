@@ -1,0 +1,112 @@
+"""Of which type a function of elements is, where a loop has components of matrices of several types.
+
+On a device on which matrices of one shape have the same element as component i, whatever their types, ``h[i] =
+(half)(c[i] * f)`` is a function of floats and a conversion of the matrix: what is read of matrices of another type must
+be converted at once, and what is written to them just before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from coopmat.devices import DeviceDescription
+from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.grammar import CONVERSIONS, Op
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.facts import Facts
+
+Place = tuple[int, ...]
+"""Where a matrix is: a pointer, and indices of arrays from there."""
+
+
+@dataclass
+class ElementTypes:
+    """The types of a loop. device: on which components are compared; None: only those of one type are alike. counted:
+    of the matrix whose components are counted; type_id: of those that the function is of; kinds: of all matrices, by
+    their places; conversions: of those of another type, what converts their elements."""
+
+    editor: FunctionEditor
+    facts: Facts
+    device: DeviceDescription | None
+    counted: int = 0
+    type_id: int = 0
+    kinds: dict[Place, int] = field(default_factory=dict)
+    conversions: dict[Place, Instruction] = field(default_factory=dict)
+
+    @property
+    def element(self) -> int:
+        """The type of the function's elements."""
+        return self._component(self.type_id)
+
+    def _component(self, type_id: int) -> int:
+        return self.editor.definition(type_id).words[0]
+
+    def is_alike(self, type_id: int | None) -> bool:
+        """Whether a type is that of the matrix whose components are counted, or one whose components are the same
+        elements."""
+        if type_id is None or type_id == self.counted:
+            return type_id is not None
+        if self.device is None or self.editor.definition(type_id).opcode != Op.TypeCooperativeMatrixKHR:
+            return False
+        module, name = self.editor.module, self.device.name
+        return all(self._lie_alike(type_id, TypeTable(module, size, name, work_group_items=size))
+                   for size in self.device.sub_group_sizes)
+
+    def _lie_alike(self, type_id: int, types: TypeTable) -> bool:
+        """Whether each component is the same element of a type as of the one that is counted."""
+        known, other = types[self.counted], types[type_id]
+        assert isinstance(known, MatrixType)
+        assert isinstance(other, MatrixType)
+        shapes = {(one.rows, one.columns, one.use, one.scope) for one in (known, other)}
+        return len(shapes) == 1 and all(map(np.array_equal, known.layout.held, other.layout.held))
+
+    def settle(self, rows: Sequence[Instruction], chains: Mapping[int, Place], read: Collection[Place]) -> bool:
+        """Whether a round is a function of elements of one type, but for conversions of those of others; finds which.
+        rows: its instructions; chains: pointers to components, and their matrices; read: those whose components count.
+        """
+        converting = [row.type_id or 0 for row in rows if row.opcode in CONVERSIONS]
+        for element in dict.fromkeys([*map(self._component, self.kinds.values()), *converting]):
+            others = [one for one, kind in self.kinds.items() if self._component(kind) != element]
+            found = {one: row for one in others if (row := self._conversion(rows, chains, one, one in read, element))}
+            if len(found) == len(others):
+                self.conversions, self.type_id = found, self._type_of(element)
+                return True
+        return False
+
+    def _conversion(self, rows: Sequence[Instruction], chains: Mapping[int, Place], place: Place, is_read: bool,
+                    element: int) -> Instruction | None:
+        """What converts all that is read of a matrix to a type, or from that all that is written; None if nothing does,
+        or not all of it in the same way."""
+        accesses = [row for row in rows if row.opcode in (Op.Load, Op.Store) and chains.get(row.words[0]) == place]
+        loads = [row.result_id for row in accesses if row.opcode == Op.Load]
+        if loads:
+            found = [row for row in rows if any(word in loads for word in row.ids())]
+            fits = len(loads) == len(accesses) and all(row.type_id == element for row in found)
+        else:
+            found = [self.editor.definition(row.words[1]) for row in accesses]
+            fits = not is_read and all(self.editor.definition(row.words[0]).type_id == element for row in found
+                                       if row.opcode in CONVERSIONS)
+        ways = {(row.opcode, tuple(self.facts.decorated.get(row.result_id or 0, ()))) for row in found}
+        is_one = len(ways) == 1 and found[0].opcode in CONVERSIONS
+        return found[0] if fits and is_one else None
+
+    def _type_of(self, element: int) -> int:
+        """The type of matrices like those of the loop, of elements of a type."""
+        known = self.editor.definition(self.counted)
+        if element == known.words[0]:
+            return self.counted
+        return self.editor.unique(Op.TypeCooperativeMatrixKHR, element, *known.words[1:])
+
+    def converted(self, like: Instruction, place: Place, matrix: int, type_id: int) -> Instruction:
+        """A matrix of a place as one of a type, by an instruction that stands where another one does: before the
+        function, or behind it."""
+        row = self.conversions[place]
+        made = self.editor.add(Instruction(row.opcode, type_id, self.editor.new_id(), (matrix,), like.offset,
+                                           like.context))
+        for words in self.facts.decorated.get(row.result_id or 0, ()):
+            self.editor.decorate(made.result_id or 0, *words)
+        return made
