@@ -85,6 +85,13 @@ LOOPS = {
             if (at + TK < k) { LOAD(xs[turn ^ 1], ys[turn ^ 1], at + TK); }
             ADD(xs[turn], ys[turn], sums); turn ^= 1;
         }""",
+    "two sums and a rest": """OUT M(TM, TN, ACCUMULATOR) others[RM][RN]; EACH others[i][j] = coop_mat_init(0);
+        const int last = k / (2 * TK) * (2 * TK);
+        for (int at = 0; at < last; at += 2 * TK) {
+            LOAD(x, y, at); LOAD(next_x, next_y, at + TK); ADD(x, y, sums); ADD(next_x, next_y, others);
+        }
+        if (last < k) { LOAD(x, y, last); ADD(x, y, sums); }
+        EACH sums[i][j] = sums[i][j] + others[i][j];""",
     "two rounds ahead": """LOAD(x, y, 0); LOAD(next_x, next_y, TK);
         for (uint at = 2 * TK; at < k; at += TK) {
             LOAD(third_x, third_y, at); ADD(x, y, sums);
@@ -102,9 +109,14 @@ LOOPS = {
             LOAD(x, y, at); LOAD(next_x, next_y, at + TK); ADD(x, y, sums); ADD(next_x, next_y, others);
         }
         EACH sums[i][j] = sums[i][j] + others[i][j];""",
+    "in halves": """OUT M(TM, TN, ACCUMULATOR) others[RM][RN]; EACH others[i][j] = coop_mat_init(0);
+        for (int at = 0; at < k / 2; at += TK) {
+            LOAD(x, y, at); LOAD(next_x, next_y, at + k / 2); ADD(x, y, sums); ADD(next_x, next_y, others);
+        }
+        EACH sums[i][j] = sums[i][j] + others[i][j];""",
 }
-"""How a kernel goes along K; those after the fifth one need an even number of rounds."""
-_EVEN = list(LOOPS)[5:]
+"""How a kernel goes along K; those after the sixth one need an even number of rounds."""
+_EVEN = list(LOOPS)[6:]
 _NUMBERED = "t / across", "t % across"
 TILES = {
     "a grid": ("", "get_group_id(1)", "get_group_id(0)"),

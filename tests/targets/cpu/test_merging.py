@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.merge import NoMerge
+from coopmat.spirv.transform.enlarge.runs import ALL, Runs
 from coopmat.sycl import (
     int8,
     int32,
@@ -347,21 +349,77 @@ def test_sums_of_negative_zeros(k: int, monkeypatch: pytest.MonkeyPatch) -> None
         assert np.signbit(out).all(), merge
 
 
+OTHERS = "OUT M(TM, TN, ACCUMULATOR) others[4][RM][RN]; for (int s = 0; s < 4; s++) EACH others[s][i][j] = START; "
+SUMS = {
+    "two sums": (LOOPS["two sums"], Runs(16, 32), "by rows"),
+    "two sums and a rest": (LOOPS["two sums and a rest"], Runs(16, 32), "packed"),
+    "in halves": (LOOPS["in halves"], ALL, "by rows"),
+    "four sums": (OTHERS + """for (int at = 0; at < k; at += 4 * TK)
+        for (int s = 0; s < 4; s++) { LOAD(x, y, at + s * TK); ADD(x, y, others[s]); }
+        EACH sums[i][j] = (others[0][i][j] + others[1][i][j]) + (others[2][i][j] + others[3][i][j]);""", Runs(16, 64),
+                  "by columns"),
+    "pairs of rounds": (OTHERS + """for (int at = 0; at < k; at += 4 * TK)
+        for (int s = 0; s < 4; s++) { LOAD(x, y, at + s * TK); ADD(x, y, others[s / 2]); }
+        EACH sums[i][j] = others[0][i][j] + others[1][i][j];""", Runs(32, 64), "packed"),
+    "every third round": ("for (int at = TK; at < k; at += 3 * TK) { LOAD(x, y, at); ADD(x, y, sums); }", Runs(16, 48),
+                          "by columns"),
+    "another B": ("for (int at = 0; at < k; at += TK) { LOAD(x, y, at); LOAD(next_x, y, 0); ADD(x, y, sums); }", ALL,
+                  "by rows"),
+}
+"""How a kernel adds floats up in several sums, or in parts of K, what its products take of that, and how A and B lie in
+memory."""
+
+
+def of_sums(loop: str, element: str = "__bf16", memory: str = "by rows") -> Module:
+    """A kernel of a tile for each work-group."""
+    by_columns = int(memory == "by columns")
+    given = {"IN": element, "OUT": "float", "FLAGS": 0, "TM": 16, "TN": 16, "TK": 16, "RM": 1, "RN": 1,
+             "TOGETHER": 1 + (memory == "packed"), "BY_COLUMNS_A": by_columns, "BY_COLUMNS_B": by_columns, "TILES": "",
+             "END": "", "ROW_OF": "get_group_id(0)", "COLUMN_OF": "get_group_id(1)", "START": "coop_mat_init(0)",
+             "LOOP": loop.replace("\n", " ")}
+    return cm.build(SOURCE, [f"-D{name}={value}" for name, value in given.items()]).module
+
+
+@pytest.mark.parametrize("form", SUMS)
+@pytest.mark.parametrize("level", [pytest.param("amx", marks=pytest.mark.oracle("amx")), "avx512"])
+def test_several_sums(form: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of floats stay as many as the kernel has, of which each is added up in its order; the last block of K has a
+    part of a run of each."""
+    (loop, runs, memory), rng = SUMS[form], np.random.default_rng(0)
+    element = "__bf16" if level == "amx" else "half"
+    m, n, k = 96, 80, 16 * 68
+    a, b = (rng.standard_normal(shape).astype(TYPES[element][0]) for shape in ((m, k), (k, n)))
+    given = {"by rows": (a, b), "by columns": (a.T, b.T), "packed": (a, b.reshape(k // 2, 2, n).transpose(0, 2, 1))}
+    found, module = [], of_sums(loop, element, memory)
+    for merge in ("0", "4x3"):
+        monkeypatch.setenv(VARIABLE, merge)
+        program = CpuProgram(module, cpu_features({FEATURES: level}), cm.CpuOptions(threads=1))
+        found.append(np.full((m, n), C_BEFORE, np.float32))
+        program.launch("gemm", (m, n // 16), (16, 1), [*map(np.ascontiguousarray, given[memory]), found[-1], found[-1],
+                                                       m, n, k])
+        (plan, merged), = program._plans.values()
+    assert isinstance(plan, MergedPlan)
+    assert plan.is_merged
+    assert not isinstance(merged, str)
+    assert merged.merged.runs == runs
+    said = f"along K each takes {runs.length} of {runs.period} elements"
+    assert any(said in line for line in program.explanation()) == (runs != ALL)
+    np.testing.assert_array_equal(*(one.view(np.uint32) for one in found))
+
+
 @pytest.mark.oracle("amx")
-@pytest.mark.parametrize(("end", "tiles", "factors"), [
-    ("", 64, (32, 8, 1)),
-    ("", 4, (4, 4, 1)),
-    ("EACH sums[i][j] = sums[i][j] * (OUT)3;", 4, "its loop along K does not only add up products"),
+@pytest.mark.parametrize(("loop", "tiles", "factors"), [
+    (SUMS["two sums"][0], 64, (8, 16, 1)),
+    (SUMS["two sums"][0], 4, (4, 4, 1)),
+    (SUMS["four sums"][0], 64, (4, 16, 1)),
+    (SUMS["another B"][0], 64, (32, 8, 1)),
+    (SUMS["another B"][0].replace("ADD(x, y, sums);", "ADD(x, y, sums); EACH sums[i][j] = sums[i][j] * (OUT)3;"), 4,
+     "its loop along K does not only add up products"),
 ])
-def test_sums_of_even_and_odd_rounds(end: str, tiles: int, factors: tuple[int, int, int] | str) -> None:
-    """Two sums of floats stay two, of which each is loaded and stored in each round: blocks are large. A loop that does
-    something else, too, stays as it is."""
-    loop = LOOPS["two sums"].replace("ADD(next_x, next_y, others);", f"ADD(next_x, next_y, others); {end}")
-    given = {"IN": "__bf16", "OUT": "float", "FLAGS": 0, "TM": 16, "TN": 16, "TK": 16, "RM": 1, "RN": 1, "TOGETHER": 1,
-             "BY_COLUMNS_A": 0, "BY_COLUMNS_B": 0, "TILES": "", "ROW_OF": "get_group_id(0)", "END": "",
-             "COLUMN_OF": "get_group_id(1)", "START": "coop_mat_init(0)", "LOOP": loop.replace("\n", " ")}
-    options = [f"-D{name}={value}" for name, value in given.items()]
-    program = CpuProgram(cm.build(SOURCE, options).module, cpu_features({FEATURES: "amx"}), cm.CpuOptions(threads=1))
+def test_blocks_of_several_sums(loop: str, tiles: int, factors: tuple[int, int, int] | str) -> None:
+    """Blocks of several sums are smaller; where several rounds cannot be one, each loads and stores the sums, and
+    blocks are large. A loop that does something else, too, stays as it is."""
+    program = CpuProgram(of_sums(loop), cpu_features({FEATURES: "amx"}), cm.CpuOptions(threads=1))
     signature = program.signatures["gemm"]
     geometry = Geometry.checked(signature, (16 * tiles, tiles, 1), (16, 1, 1), None, 16)
     variant = program.variant(signature, geometry.local_size)

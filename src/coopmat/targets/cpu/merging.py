@@ -68,6 +68,10 @@ class _Costs:
     depths: tuple[tuple[int, int], ...] = ((0, 256),)
     shapes: Shapes = _USUAL
 
+    def limited(self, most: int) -> _Costs:
+        """Those of blocks of so many rows times columns at most."""
+        return replace(self, shapes=tuple(one for one in self.shapes if math.prod(one[0]) <= most) or self.shapes[-1:])
+
 
 COSTS = {
     "tiles": _Costs(100, 85, ((1024, 256), (0, 128)), (
@@ -99,6 +103,8 @@ FLAT: Shapes = (
 B a round takes has to be used often."""
 CHANGED = 64 * 64
 """The most sums of a block if each round of a loop changes them by itself: they stay in the first-level cache."""
+MOST = 128 * 512
+"""The most sums of a block: they stay in the second-level cache, beside what is multiplied."""
 NARROW = 16
 """The columns of B that are multiplied at once at most: to put A into order pays if there are more."""
 
@@ -237,13 +243,14 @@ class Merging:
                                            chains=not depth.rounds)
         conditions = (*source.conditions, *inside, *of_rounds, *conditions)
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions, apart, placing,
-                           quotients={**source.quotients, **quotients, **more})
+                           quotients={**source.quotients, **quotients, **more},
+                           in_runs=not depth.rounds)
         own, extents = found.own_extents(), found.extents(launch.group_counts)
         if launch.wish is None and self._block is None:
             _check_worth(found, depth, extents)
-        costs = COSTS[depth.unit.kind]
+        costs = COSTS[depth.unit.kind].limited(MOST // max(1, found.sums()))
         if found.changes_sums():
-            costs = replace(costs, shapes=tuple(one for one in costs.shapes if math.prod(one[0]) <= CHANGED))
+            costs = costs.limited(CHANGED)
         elif depth.unit.kind == "tiles" and found.has_flat_sums():
             costs = replace(costs, shapes=FLAT)
         rows, columns = self._shape(extents, own, costs, launch)

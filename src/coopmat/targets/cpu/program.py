@@ -231,7 +231,7 @@ class CpuProgram:
         larger_counts = merged.group_counts(counts)
         program = self._beside(merged.module)
         larger = replace(program.variant(program.signatures[name], merged.local_size), step=form.step,
-                         fast=merged.row_axis, shared=merged.shared(larger_counts))
+                         runs=merged.runs, fast=merged.row_axis, shared=merged.shared(larger_counts))
         sizes = replace(geometry, global_size=_times(larger_counts, merged.local_size),
                         local_size=merged.local_size)
         return MergedPlan(MergedLaunch(merged, counts), signature,

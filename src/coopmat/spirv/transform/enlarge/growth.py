@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.places import place_of
@@ -18,6 +19,7 @@ from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, Access, NotR
 from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
 from coopmat.spirv.transform.enlarge.effects import access_to, holds_matrix
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.runs import ALL, Runs
 from coopmat.spirv.transform.facts import Facts
 
 AXES = 3
@@ -46,13 +48,15 @@ class Matrices:
     """The matrices of a function: their types, how their extents hang together, and where they lie."""
 
     def __init__(self, indices: Indices, types: TypeTable, *, places_elements: bool = True, packed: bool = True,
-                 converted: bool = True) -> None:
+                 converted: bool = True, in_runs: bool = False) -> None:
         """``places_elements``: whether functions of elements may ask for row and column; ``packed``: whether B may lie
-        packed in memory; ``converted``: whether loops take several rounds at once whose A and B are converted."""
+        packed in memory; ``converted``: whether loops take several rounds at once whose A and B are converted;
+        ``in_runs``: whether those that have several products, each of which may take runs of K."""
         self.indices, self.editor, self.types = indices, indices.editor, types
         self.facts = Facts(indices.editor)
         self.dimensions = Dimensions()
-        self.places_elements, self.packed, self.converted = places_elements, packed, converted
+        self.places_elements, self.packed = places_elements, packed
+        self.converted, self.in_runs = converted, in_runs
         self.operands: dict[int, tuple[int, Polynomial]] = {}
         self.accesses: list[Access] = []
         self.products: list[Instruction] = []
@@ -70,6 +74,13 @@ class Matrices:
         kind = self.types[declared.result_id or 0]
         assert isinstance(kind, MatrixType)
         return kind
+
+    def extent(self, dimension: Dimension) -> int:
+        """The rows or columns of a matrix, as they were."""
+        matrix, place = dimension
+        kind = self.kind(matrix)
+        assert kind is not None
+        return (kind.rows, kind.columns)[place]
 
     def is_constant(self, identifier: int) -> bool:
         """Whether a matrix is a constant, which has the extents that are needed where it is used."""
@@ -151,12 +162,19 @@ def uses_position(editor: FunctionEditor, function: int) -> bool:
 @dataclass(frozen=True)
 class Growth:
     """axes: the axis of the grid along which a class of dimensions grows. steps: what one work-group is along an axis.
-    loops: the loop, by its header, along which a class grows; extents: what one round is."""
+    loops: the loop, by its header, along which a class grows; extents: what one round is; periods: where the next one
+    begins."""
 
     axes: Mapping[Dimension, int]
     steps: Mapping[int, int]
     loops: Mapping[Dimension, int]
     extents: Mapping[int, int]
+    periods: Mapping[int, int]
+
+    def runs(self, headers: Iterable[int]) -> Runs:
+        """What products take along K if several rounds of loops become one."""
+        found = [Runs(self.extents[one], self.periods[one]) for one in headers]
+        return next((one for one in found if one.gap), ALL)
 
 
 def growth_of(matrices: Matrices) -> Growth:
@@ -178,13 +196,10 @@ def growth_of(matrices: Matrices) -> Growth:
         kind = matrices.kind(matrix)
         assert kind is not None
         steps[axis] = (kind.rows, kind.columns)[place]
-    loops = {one: header for one, header in _loops(matrices).items() if one not in axes}
-    extents = {}
-    for (matrix, place), header in loops.items():
-        kind = matrices.kind(matrix)
-        assert kind is not None
-        extents[header] = (kind.rows, kind.columns)[place]
-    return Growth(axes, steps, loops, extents)
+    found_loops = _loops(matrices, axes)
+    return Growth(axes, steps, {one: header for header, loop in found_loops.items() for one in loop.classes},
+                  {header: loop.extent for header, loop in found_loops.items()},
+                  {header: loop.period for header, loop in found_loops.items()})
 
 
 def _along(matrices: Matrices, axis: int) -> set[Dimension]:
@@ -224,14 +239,30 @@ def repeats(matrices: Matrices, access: Access, place: int) -> bool:
             and matrices.indices.of(access.stride).known == 0)
 
 
-def _loops(matrices: Matrices) -> dict[Dimension, int]:
-    """The classes of dimensions that grow when a loop takes several rounds at once: the K of its products."""
-    found: dict[Dimension, int] = {}
-    for header in matrices.indices.counters:
-        one = _K(matrices, header).dimension()
-        if one is not None:
-            found[one] = header
-    return found
+class _Loop(NamedTuple):
+    """What grows when a loop takes several rounds at once: the K of its products. extent: what of it a round takes;
+    period: where the next one begins."""
+
+    classes: frozenset[Dimension]
+    extent: int
+    period: int
+
+
+def _loops(matrices: Matrices, axes: Collection[Dimension]) -> dict[int, _Loop]:
+    """The loops that can take several rounds at once, by their headers. Runs are those of a kernel: they must be alike
+    in all loops, and no product elsewhere may have more of K than one."""
+    found = {header: loop for header in matrices.indices.counters
+             if (loop := _K(matrices, header).found()) is not None and loop.classes.isdisjoint(axes)}
+    in_runs = {(loop.extent, loop.period) for loop in found.values() if loop.period != loop.extent}
+    if not in_runs:
+        return found
+    length, _ = next(iter(in_runs))
+    own = {one for loop in found.values() for one in loop.classes}
+    elsewhere = [matrices.extent(k) for row in matrices.products
+                 if (k := matrices.dimensions.find((row.words[0], 1))) not in own]
+    if len({(loop.extent, loop.period) for loop in found.values()}) == 1 and max(elsewhere, default=0) <= length:
+        return found
+    return {header: loop for header, loop in found.items() if loop.period == loop.extent}
 
 
 class _K:
@@ -241,18 +272,17 @@ class _K:
         self.matrices, self.header = matrices, header
         self.body = matrices.indices.loops.blocks(header)
 
-    def dimension(self) -> Dimension | None:
-        """The class of its products' K; None if there is anything else."""
+    def found(self) -> _Loop | None:
+        """The classes of its products' K; None if there is anything else."""
         dimensions = self.matrices.dimensions
         rows = [row for block in self.body for row in block.instructions if self._concerns(row)]
         products = [row for row in rows if row.opcode == Op.CooperativeMatrixMulAddKHR]
         classes = {dimensions.find((row.words[0], 1)) for row in products}
-        if len(classes) != 1 or any(one.opcode == Op.LoopMerge and block.label != self.header
-                                    for block in self.body for one in block.instructions[-2:-1]):
+        if not products or any(one.opcode == Op.LoopMerge and block.label != self.header
+                               for block in self.body for one in block.instructions[-2:-1]):
             return None
         if not self.matrices.indices.loops.leaves_at_header(self.header) or self._is_asked_later():
             return None
-        k, = classes
         allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, *(CONVERSIONS if self.matrices.converted else ()), Op.Phi)
         if any(row.opcode not in allowed for row in rows) or not all(self._adds_up(row) for row in products):
             return None
@@ -260,11 +290,21 @@ class _K:
             return None
         loads = [access for access in self.matrices.accesses if access.row in rows]
         along = {access.matrix for access in self.matrices.accesses for place in range(2)
-                 if dimensions.find((access.matrix, place)) == k}
-        if along != {access.matrix for access in loads} or not all(self._follows(access, k) for access in loads):
-            return None
+                 if dimensions.find((access.matrix, place)) in classes}
         others = [row for row in self.matrices.products if row not in products]
-        return None if any(dimensions.find((row.words[0], 1)) == k for row in others) else k
+        if along != {access.matrix for access in loads} or any(
+                dimensions.find((row.words[0], 1)) in classes for row in others):
+            return None
+        return self._loop(frozenset(classes), loads)
+
+    def _loop(self, classes: frozenset[Dimension], loads: Sequence[Access]) -> _Loop | None:
+        """The loop, if in each round all tiles lie equally far along K, one extent further or some."""
+        found = {(self.matrices.extent(one), self._times(access, classes)) for one in classes for access in loads}
+        (extent, times), *more = found
+        is_simple = len(classes) == times == 1
+        if more or times < 1 or not (is_simple or self.matrices.in_runs):
+            return None
+        return _Loop(classes, extent, extent * times)
 
     def _is_asked_later(self) -> bool:
         """Whether something behind the loop depends on how often it has run."""
@@ -287,10 +327,15 @@ class _K:
         return (phi.opcode == Op.Phi and phi in header.instructions and product.result_id in phi.words[::2]
                 and not flags & CooperativeMatrixOperands.SaturatingAccumulationKHR)
 
-    def _follows(self, access: Access, k: Dimension) -> bool:
-        """Whether a tile lies one extent further in each round, along K."""
-        places = tuple(place for place in range(2) if self.matrices.dimensions.find((access.matrix, place)) == k)
-        return len(places) == 1 and _stepped(self.matrices, access, Atom("round", self.header)) == places
+    def _times(self, access: Access, classes: Collection[Dimension]) -> int:
+        """How many extents further a tile lies in each round, along K; 0 if it lies elsewhere."""
+        places = [place for place in range(2) if self.matrices.dimensions.find((access.matrix, place)) in classes]
+        factors = [access.start(place).coefficient(Atom("round", self.header)) for place in range(2)]
+        known = [None if factor is None else factor.known for factor in factors]
+        if len(places) != 1 or known[1 - places[0]] != 0:
+            return 0
+        times, rest = divmod(known[places[0]] or 0, self.matrices.extent((access.matrix, places[0])))
+        return 0 if rest else times
 
 
 def grown(matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Mapping[int, int], identifier: int
@@ -303,5 +348,7 @@ def grown(matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Ma
         if one in growth.axes:
             extent *= factors[growth.axes[one]]
         elif one in growth.loops:
-            extent *= rounds.get(growth.loops[one], 1)
+            header = growth.loops[one]
+            if header in rounds:
+                extent = growth.periods[header] * rounds[header]
         yield extent

@@ -32,6 +32,7 @@ from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, grow
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
+from coopmat.spirv.transform.enlarge.runs import ALL, Runs
 from coopmat.spirv.transform.enlarge.sizes import require_sizes
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold, remove_unused
@@ -40,8 +41,8 @@ from coopmat.spirv.transform.goal import Goal
 
 @dataclass(frozen=True)
 class Block:
-    """What is wanted. rows, columns: of an accumulator; None: as many as it has. depth: columns of A that a loop takes
-    at once. local_size: the work-items of a work-group; scope: of its matrices."""
+    """What is wanted. rows, columns: of an accumulator; None: as many as it has. depth: columns of A that a product in
+    a loop takes at once. local_size: the work-items of a work-group; scope: of its matrices."""
 
     rows: int | None
     columns: int | None
@@ -56,7 +57,7 @@ class Merged:
     work-group had; size: the work-items of one. conditions: what must hold in a launch; counters: the loops on whose
     rounds they depend, outer ones first; quotients: the values. apart: pairs of arguments that may not share memory.
     row_axis: the axis along which rows follow each other. operand_axes: those along which each work-group has A, and B,
-    of its own."""
+    of its own. runs: what its products take along K; the module by itself says nothing of them."""
 
     module: Module
     factors: tuple[int, int, int]
@@ -69,6 +70,7 @@ class Merged:
     apart: tuple[tuple[int, int], ...]
     row_axis: int
     operand_axes: tuple[tuple[int, ...], tuple[int, ...]]
+    runs: Runs = ALL
 
     def shared(self, group_counts: Sequence[int]) -> tuple[bool, bool]:
         """Whether several of so many work-groups of this kernel take the same of A, and of B."""
@@ -113,10 +115,11 @@ class Neighbours:
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
                  placing: Placing | None = None, *, quotients: Mapping[int, Quotient] = MappingProxyType({}),
-                 places_elements: bool = True, packed: bool = True, converted: bool = True) -> None:
+                 places_elements: bool = True, packed: bool = True, converted: bool = True,
+                 in_runs: bool = False) -> None:
         """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
         of sub-groups that stand in one row; ``quotients``: those in the conditions; ``places_elements``, ``packed``,
-        ``converted``: see :class:`Matrices`."""
+        ``converted``, ``in_runs``: see :class:`Matrices`."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
             raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
@@ -129,7 +132,7 @@ class Neighbours:
         self.conditions, self.apart, self.quotients = conditions, tuple(apart), quotients
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
         self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements,
-                                 packed=packed, converted=converted)
+                                 packed=packed, converted=converted, in_runs=in_runs)
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
         self.growth = growth_of(self.matrices)
@@ -202,6 +205,12 @@ class Neighbours:
             self.editor.definition(word).opcode in (Op.CooperativeMatrixMulAddKHR, Op.Phi) for word in row.words[::2])
             for row in phis)
 
+    def sums(self) -> int:
+        """How many matrices of sums a loop carries on, of those that take several rounds at once."""
+        return max((sum(row.words[2] == phi.result_id for phi in self.body.block(header).instructions
+                        if phi.opcode == Op.Phi for row in self.matrices.products)
+                    for header in self.growth.extents), default=1)
+
     def lies_by_columns(self, use: Use) -> bool:
         """Whether a matrix of a use lies in memory by columns."""
         return any(not access.by_rows for access in self.matrices.accesses
@@ -255,7 +264,7 @@ class Neighbours:
         return Merged(module, factors, self.indices.positions.groups, self.indices.positions.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
                       {**self.quotients, **self.indices.quotients}, self.apart, self.axis_of(0),
-                      (self._axes_of(Use.MatrixAKHR), self._axes_of(Use.MatrixBKHR)))
+                      (self._axes_of(Use.MatrixAKHR), self._axes_of(Use.MatrixBKHR)), growth.runs(rounds))
 
     def _axes_of(self, use: Use) -> tuple[int, ...]:
         """The axes of the grid on which it depends where all matrices of a use are loaded."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from coopmat.spirv.transform.enlarge.runs import ALL, Runs
 from coopmat.targets.cpu.frame import Frame
 from coopmat.targets.cpu.lanes.places import Places
 from coopmat.targets.cpu.lanes.shapes import UNIFORM, Shape
@@ -21,7 +22,7 @@ class Variant:
     sub-group follow each other in the first dimension. bounds: accesses are checked. nulls: the positions of the
     parameters that are null pointers; accesses through those are checked in any case. numerics: how
     floating-point matrices are multiplied and accumulated (the option of CpuOptions). features: those of the processor
-    that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`). step: of products
+    that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`). step, runs: of products
     (:class:`~coopmat.targets.cpu.matrix.operation.Product`). fast: the axis of the grid along which work-groups follow
     each other; None for bands of rows. shared: whether several work-groups take the same of A, and of B. is_row: a
     work-group has no other dimension than the first.
@@ -35,6 +36,7 @@ class Variant:
     numerics: str = HARDWARE
     features: frozenset[str] = frozenset()
     step: int = 0
+    runs: Runs = ALL
     fast: int | None = None
     shared: tuple[bool, bool] = (False, True)
     pauses: bool = False

@@ -247,7 +247,7 @@ class OpaqueMatrices:
         if self._variant.numerics == HARDWARE or format_of(formats[3]).is_integer:
             return self._pure(operation.Multiply(
                 result=kind, operands=(a, b, c), formats=formats, saturates=saturates, step=self._variant.step,
-                sub_group_size=self._size), operands)
+                runs=self._variant.runs, sub_group_size=self._size), operands)
         return self._pure(operation.MultiplyAs(
             result=kind, operands=(a, b, c), formats=formats, numerics=self._variant.numerics,
             sub_group_size=self._size), operands)

@@ -112,7 +112,7 @@ class Fusing:
             operands += map(str, found.call.operands)
         made = Product(result=operation.result, a=a, b=b, c=c, operands=(*kinds, c), formats=operation.formats,
                        saturates=operation.saturates, sources=(sources[0], sources[1]), step=operation.step,
-                       sub_group_size=operation.sub_group_size)
+                       runs=operation.runs, sub_group_size=operation.sub_group_size)
         name = self._names.setdefault(made, f"matrix.{made.name}.{len(self._names)}")
         self.operations[name] = made
         text = ", ".join([*operands, str(call.operands[2])])

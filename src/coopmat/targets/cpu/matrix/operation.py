@@ -11,6 +11,7 @@ from typing import ClassVar
 from coopmat.formats import Rounding
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout, Op
+from coopmat.spirv.transform.enlarge.runs import ALL, Runs
 from coopmat.targets.cpu.matrix.types import element_type, matrix_type
 
 Formats = tuple[str, str, str, str]  # of A, B, C and D
@@ -225,7 +226,7 @@ class Expression(Operation):
 
 @dataclass(frozen=True, kw_only=True)
 class Multiply(Operation):
-    """D = A*B + C in the arithmetic of the processor. step: see :class:`Product`."""
+    """D = A*B + C in the arithmetic of the processor. step, runs: see :class:`Product`."""
 
     name = "multiply"
     result: MatrixType
@@ -233,6 +234,7 @@ class Multiply(Operation):
     formats: Formats
     saturates: bool
     step: int = 0
+    runs: Runs = ALL
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,7 @@ class Product(Operation):
     a, b, c: their types; operands: of those that are matrices, and no loads. sources: the loads of A and B. target: the
     store of D, which an operand says to be due or not. asks_for_zeros: an operand says whether C is zeros. step: the
     elements along K that one instruction takes at most, of tiles; of vectors: those of the kernel's own products, if
-    what stands behind them must not even make 0 of -0; 0: it does not matter.
+    what stands behind them must not even make 0 of -0; 0: it does not matter. runs: what is taken along K.
     """
 
     name = "product"
@@ -276,6 +278,7 @@ class Product(Operation):
     target: Target | None = None
     asks_for_zeros: bool = False
     step: int = 0
+    runs: Runs = ALL
 
     @property
     def updates(self) -> bool:

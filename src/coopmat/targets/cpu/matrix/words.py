@@ -33,8 +33,11 @@ def noted(operations: Iterable[Operation], features: Features) -> tuple[str, ...
 def _lines(operation: Operation, features: Features) -> Iterator[str]:
     if isinstance(operation, Product):
         unit = unit_of(operation.formats, operation.saturates, features)
-        size = f"{operation.result.rows}x{operation.result.columns}x{operation.a.columns}"
+        runs, depth = operation.runs, operation.runs.taken(operation.a.columns)
+        size = f"{operation.result.rows}x{operation.result.columns}x{depth}"
         yield f"products of {size}, {_formats(operation.formats)}: {_unit(unit)}"
+        if depth < operation.a.columns:
+            yield f"  along K each takes {runs.length} of {runs.period} elements, as each round of the loop did"
         if is_large(operation.result):
             yield f"  C, {operation.result.rows}x{operation.result.columns}, lies in memory between products"
             if operation.asks_for_zeros:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -145,11 +146,13 @@ def _strips(operation: Product, body: Body, place: int, lines: Lines) -> Strips:
     words = unit.lanes
     if unit.kind == "tiles" and operation.step:
         words = min(words, -(-operation.step // unit.together))
+    if operation.runs.length:
+        words = math.gcd(words, operation.runs.length // unit.together)
     a, b = (format_of(name).is_signed for name in operation.formats[:2])
     source = operation.sources[place]
     is_window = source is not None and source.is_window
     adds_nothing = unit.kind != "tiles" and unit.is_float and (operation.step > 0 or not is_window)
-    return Strips(unit, lines, words, (a, b), adds_nothing)
+    return Strips(unit, lines, words, (a, b), operation.runs, adds_nothing)
 
 
 def _buffer(body: Body, strips: Strips) -> str:
@@ -192,6 +195,10 @@ def _tiles(body: Body, a: Strips, b: Strips) -> str:
     counts = [end if factor == 1 else writer.let(f"mul i64 {end}, {factor}")
               for end, factor in zip(ends, scale, strict=True)]
     most = writer.call("i64", "llvm.smax.i64", [("i64", one) for one in counts])
+    if a.runs.gap:  # as many as there are in all runs that begin before the end
+        whole, rest = (writer.let(f"{part} i64 {most}, {a.runs.period}") for part in ("udiv", "urem"))
+        rest = writer.call("i64", "llvm.umin.i64", [("i64", rest), ("i64", str(a.runs.length))])
+        most = writer.let(f"add i64 {writer.let(f'mul i64 {whole}, {a.runs.length}')}, {rest}")
     up = writer.let(f"add i64 {most}, {a.elements - 1}")
     tiles = writer.let(f"sdiv i64 {up}, {a.elements}")
     return writer.call("i64", "llvm.smax.i64", [("i64", tiles), ("i64", "1")])

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.spirv.transform.enlarge.runs import Runs
 from coopmat.targets.cpu.byte_products import ByteProducts, Signs
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.copies import Range
@@ -26,14 +27,15 @@ PART = 4  # strips at least that a thread writes at once
 
 @dataclass(frozen=True)
 class Strips:
-    """The strips of an operand. words: of a tile along K. signs: of the elements of A and B. adds_nothing: where A is
-    not there, it is -0, whose products change no sum. filled: the tiles of a strip that are multiplied, an i64, at
-    least one; nothing: all of them."""
+    """The strips of an operand. words: of a tile along K. signs: of the elements of A and B. runs: what is taken along
+    K, of which a run has whole tiles. adds_nothing: where A is not there, it is -0, whose products change no sum.
+    filled: the tiles of a strip that are multiplied, an i64, at least one; nothing: all of them."""
 
     unit: Unit
     lines: Lines
     words: int
     signs: Signs
+    runs: Runs
     adds_nothing: bool = False
     filled: str = ""
 
@@ -64,7 +66,7 @@ class Strips:
     @property
     def tiles(self) -> int:
         """How many tiles a strip has."""
-        return -(-self.depth // self.elements)
+        return -(-self.runs.taken(self.depth) // self.elements)
 
     @property
     def tile_bytes(self) -> int:
@@ -87,7 +89,7 @@ class Strips:
     def are_lines(self) -> bool:
         """Whether memory has the lines of tiles of A as they are."""
         return (self.is_a and self.lines.order == "along" and self.unit.kind == "tiles"
-                and self.depth % self.elements == 0)
+                and self.runs.taken(self.depth) % self.elements == 0)
 
     @property
     def beside(self) -> int:
@@ -100,6 +102,16 @@ class Strips:
         """Parts of the same number of strips, which several threads may write side by side."""
         each = max(PART, self.beside)
         return self.count // each if self.extent % (each * self.unit.lanes) == 0 else 1
+
+    def start(self, body: Body, tile: str, each: int) -> str:
+        """Where a tile begins along K, in units of which it has ``each``; ``tile``: its number, an i64."""
+        writer = body.writer
+        start = writer.let(f"mul i64 {tile}, {each}")
+        if not self.runs.gap:
+            return start
+        run = writer.let(f"udiv i64 {tile}, {self.runs.length // self.elements}")
+        gaps = writer.let(f"mul i64 {run}, {self.runs.gap * each // self.elements}")
+        return writer.let(f"add i64 {start}, {gaps}")
 
     def write(self, body: Body, target: str) -> None:
         """Put the operand into strips."""
@@ -116,9 +128,9 @@ class Strips:
             _Filling(body, self, target).done(first, count)
             return
         writer, lines = body.writer, self.lines
-        conditions = [writer.let(f"icmp eq i64 {found}, {wanted}") for bounds, size in (
-            (lines.lines, lines.kind.rows), (lines.elements, lines.kind.columns))
-            for found, wanted in zip(bounds, ("0", str(size)), strict=True)]
+        conditions = [writer.let(f"icmp {test} i64 {found}, {wanted}") for bounds, size in (
+            (lines.lines, lines.kind.rows), (lines.elements, self.runs.end(lines.kind.columns)))
+            for test, found, wanted in zip(("eq", "sge"), bounds, ("0", str(size)), strict=True)]
         is_whole = writer.all_of("true", *conditions)
         part = writer.let(f"xor i1 {is_whole}, true")
         writer.when(is_whole, lambda: self._copy(body, target, first, count))
@@ -138,7 +150,7 @@ class Strips:
             place = writer.line(strip, writer.let(f"urem i64 {number}, {self.unit.lanes}"), LINE)
 
             def tile(number: str) -> None:
-                there = writer.line(source, number, self.elements * lines.size)
+                there = body.address(source, lines.element, self.start(body, number, self.elements))
                 found = writer.let(f"load {vector}, ptr {there}, align {lines.size}")
                 writer.do(f"store {vector} {found}, ptr {writer.line(place, number, self.tile_bytes)}, align {LINE}")
 
@@ -213,8 +225,7 @@ class _Filling:
     def _four(self, strip: str, tile: str) -> None:
         """Fill the same tile of four strips."""
         writer = self.writer
-        first, start = (writer.let(f"mul i64 {place}, {size}")
-                        for place, size in ((tile, self.count), (strip, self.length)))
+        first, start = self.strips.start(self.body, tile, self.count), writer.let(f"mul i64 {strip}, {self.length}")
         source, stride = self._whole(first, start, 4 * self.length)
         lines: list[list[str]] = [[] for _ in range(4)]
         for number in range(0, self.count, 4):
@@ -230,9 +241,10 @@ class _Filling:
 
     def _tile(self, strip: str, tile: str) -> None:
         """Fill a tile."""
-        places = (strip, tile) if self.lines.order == "along" else (tile, strip)
-        first, start = (self.writer.let(f"mul i64 {place}, {size}")
-                        for place, size in zip(places, (self.count, self.length), strict=True))
+        sizes = self.count, self.length
+        along, across = sizes[::-1] if self.lines.order == "along" else sizes
+        places = self.strips.start(self.body, tile, along), self.writer.let(f"mul i64 {strip}, {across}")
+        first, start = places[::-1] if self.lines.order == "along" else places
         source, stride = self._whole(first, start, self.length)
         lines = self._words(source, stride)
         if self.strips.is_a != (self.lines.order == "along"):
