@@ -212,6 +212,25 @@ def test_several_threads_work_at_once() -> None:
     assert met.tolist() == [1, 1]
 
 
+def test_portions_of_others_are_taken() -> None:
+    """The first of four work-groups waits for the third, which is the same thread's: the other one takes it."""
+    source = """
+    kernel void wait(global atomic_int* there, global int* out)
+    {
+        int g = get_group_id(0), seen = g != 0;
+        if (g == 2)
+            atomic_store(there, 1);
+        for (int n = 0; n < 1000000000 && !seen; ++n)
+            seen = atomic_load(there);
+        out[g] = seen;
+    }
+    """
+    device = cm.device("cpu", options=cm.CpuOptions(threads=2))
+    there, out = np.zeros(1, np.int32), np.zeros(4, np.int32)
+    cm.Queue(device).enqueue(cm.build(source, device=device).kernel("wait"), 4, 1, there, out).wait()
+    assert out.tolist() == [1] * 4
+
+
 def test_launches_from_eight_threads(kernel: cm.Kernel) -> None:
     queue = cm.Queue(cm.device("cpu", options=cm.CpuOptions(threads=3)))
     failures: list[BaseException] = []

@@ -7,7 +7,7 @@ that lives across a barrier where the compiler put it.
 
 from __future__ import annotations
 
-from coopmat.targets.cpu.host.frame import Field
+from coopmat.targets.cpu.host.frame import KEPT_BYTES, PLACE_AT, TURN_BYTES, Field
 
 _KEPT = ("rbp", "rbx", "r12", "r13", "r14", "r15")
 _SWITCH = "\\0A".join([*(f"pushq %{name}" for name in _KEPT), "movq %rsp, (%rdi)", "movq (%rsi), %rsp",
@@ -164,8 +164,60 @@ _IN_LINES = {0: """  %x = urem i64 %in.plane, %nx
   %x = udiv i64 %in.plane, %ny"""}
 
 
+_PORTION = f"""
+; The first work-group of the next portion for a thread; -1 if there is none.
+define internal i64 @portion(ptr %launch, ptr %scratch) alwaysinline nounwind {{
+entry:
+{load_word("total", Field.TOTAL)}
+{load_word("chunk", Field.CHUNK)}
+{load_word("threads", Field.THREADS)}
+{load_word("turns", Field.TURNS)}
+  %all.turns = getelementptr i8, ptr %launch, i64 %turns
+  %place.at = getelementptr i8, ptr %scratch, i64 {PLACE_AT - KEPT_BYTES}
+  %place = load i64, ptr %place.at
+  %own = urem i64 %place, %threads
+  %stop.at = getelementptr i64, ptr %launch, i64 {Field.STOP}
+  %stop = load atomic i64, ptr %stop.at monotonic, align 8
+  %stopped = icmp ne i64 %stop, 0
+  br i1 %stopped, label %none, label %look
+look:
+  %whose = phi i64 [ %own, %entry ], [ %whose.next, %other ]
+  %offset = mul i64 %whose, {TURN_BYTES}
+  %turn.at = getelementptr i8, ptr %all.turns, i64 %offset
+  %known = load atomic i64, ptr %turn.at monotonic, align 8
+  %known.first = call i64 @portion_start(i64 %known, i64 %threads, i64 %whose, i64 %chunk)
+  %is.known = icmp uge i64 %known.first, %total
+  br i1 %is.known, label %other, label %take
+take:
+  %turn = atomicrmw add ptr %turn.at, i64 1 monotonic
+  %first = call i64 @portion_start(i64 %turn, i64 %threads, i64 %whose, i64 %chunk)
+  %is.over = icmp uge i64 %first, %total
+  br i1 %is.over, label %other, label %some
+some:
+  ret i64 %first
+other:
+  %following = add i64 %whose, 1
+  %is.end = icmp eq i64 %following, %threads
+  %whose.next = select i1 %is.end, i64 0, i64 %following
+  %is.all = icmp eq i64 %whose.next, %own
+  br i1 %is.all, label %none, label %look
+none:
+  ret i64 -1
+}}
+
+define internal i64 @portion_start(i64 %turn, i64 %threads, i64 %whose, i64 %chunk) alwaysinline nounwind {{
+  %round = mul i64 %turn, %threads
+  %portion = add i64 %round, %whose
+  %first = mul i64 %portion, %chunk
+  ret i64 %first
+}}
+"""
+"""Each thread has every so many portions for its own, and takes those first: the same from launch to launch, so that
+its caches have what it wrote last. One that has none left takes those of others."""
+
+
 def run_function(waits: bool, fast: int | None = None, *, is_alone: bool = False) -> str:
-    """The function that takes work-groups, some at a time, until there are none.
+    """The function that takes work-groups, a portion at a time, until there are none.
 
     They come in bands of some rows, column by column, so that what neighbours of both dimensions share stays in caches:
     rows of A and columns of B, where each work-group computes a part of a matrix. ``fast``: the axis along which they
@@ -174,7 +226,7 @@ def run_function(waits: bool, fast: int | None = None, *, is_alone: bool = False
     then copies some through memory, are worth more.
     """
     alone = "noalias " if is_alone else ""
-    return f"""
+    return f"""{_PORTION}
 define void @run(ptr {alone}%launch, ptr {alone}%arguments, ptr %scratch) nounwind {{
 entry:
 {load_word("nx", Field.GROUPS)}
@@ -183,17 +235,12 @@ entry:
   %band.groups = mul i64 %nx, {BAND}
 {load_word("total", Field.TOTAL)}
   %is.row = icmp eq i64 %nx, %total
-  %taken.at = getelementptr i64, ptr %launch, i64 {Field.NEXT}
 {load_word("chunk", Field.CHUNK)}
 {load_word("count", Field.SUB_GROUPS)}
-  %stop.at = getelementptr i64, ptr %launch, i64 {Field.STOP}
   br label %take
 take:
-  %first = atomicrmw add ptr %taken.at, i64 %chunk monotonic
-  %stop = load atomic i64, ptr %stop.at monotonic, align 8
-  %stopped = icmp ne i64 %stop, 0
-  %over = icmp uge i64 %first, %total
-  %leave = or i1 %over, %stopped
+  %first = call i64 @portion(ptr %launch, ptr %scratch)
+  %leave = icmp slt i64 %first, 0
   br i1 %leave, label %done, label %some
 some:
   %end.wanted = add i64 %first, %chunk

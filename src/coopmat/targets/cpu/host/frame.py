@@ -14,9 +14,10 @@ PANELS = 1024  # of A and B that a thread keeps (matrix/product/panels.py)
 ENTRY_BYTES = 128  # of each: what it was made of, and how much of it is done; zero at the start
 PANEL_BYTES = 64 << 20  # of which only what is used takes memory
 SHARED_AT = PANEL_BYTES + PANELS * ENTRY_BYTES
+PLACE_AT = SHARED_AT + 8
 KEPT_BYTES = SHARED_AT + ALIGNMENT + REUSE_BYTES
-"""What lies before a thread's local memory in all: panels, their entries, the address of what threads share, and what
-is above."""
+"""What lies before a thread's local memory in all: panels, their entries, the address of what threads share, the
+thread's place among them, and what is above."""
 
 
 class Shared(IntEnum):
@@ -31,6 +32,7 @@ class Shared(IntEnum):
     WORDS = 8
 
 
+TURN_BYTES = 64  # from one thread's number of turns to the next's: a line each
 SHARED_BYTES = Shared.WORDS * 8 + PANELS * ENTRY_BYTES + PANEL_BYTES
 
 
@@ -43,8 +45,8 @@ class Field(IntEnum):
     GROUPS = 9
     DIMENSIONS = 12
     TOTAL = 13  # work-groups
-    NEXT = 14  # the next work-group that nobody has taken
-    CHUNK = 15  # work-groups that are taken at once
+    TURNS = 14  # where the launch has, for each thread, how many portions of its own are taken: bytes from its start
+    CHUNK = 15  # work-groups of a portion
     SUB_GROUPS = 16  # of each work-group
     LOCAL_BYTES = 17  # of each work-group
     STOP = 18  # not 0: no more work-groups shall begin
@@ -53,6 +55,7 @@ class Field(IntEnum):
     BUFFER_COUNT = 21
     REUSE = 22  # the number of a launch that keeps converted tiles (matrix/reuse.py); 0: it keeps none
     APART = 23  # not 0: nothing is written to what functions of elements read (matrix/functions.py)
+    THREADS = 24  # that may take part
     OUTPUT = 32  # the buffer of printf
     ERROR = 40  # what went wrong first (faults.Fault)
     COUNT = 56

@@ -26,14 +26,14 @@ from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
 from coopmat.targets.cpu.checks.table import Checks
-from coopmat.targets.cpu.host.frame import ALIGNMENT, Field
+from coopmat.targets.cpu.host.frame import ALIGNMENT, TURN_BYTES, Field
 from coopmat.targets.cpu.host.threads import POOL, Share, TeamCode, aligned
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.llvm.merging import MergedLaunch
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 
 SMALLEST_STACK = 1 << 18  # bytes
-CHUNKS_PER_THREAD = 16  # work-groups are taken in so many portions, so that threads end at about the same time
+CHUNKS_PER_THREAD = 16  # portions of work-groups that a thread takes, so that threads end at about the same time
 MOST_TAKEN = 64  # work-groups at once
 CHUNKS_IN_LINE, LEAST_IN_LINE = 4, 4  # portions, and work-groups of one, where neighbours share what a thread keeps
 MOST_IN_MAIN = 4096  # work-groups of a kernel without loops that Python's main thread runs itself
@@ -122,7 +122,9 @@ class Plan:
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
         check_local_memory(self.name, self._local_parts(), CPU.device_name, CPU.limits.local_memory)
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
-        self.size = WORDS_BYTES + code.argument_bytes + 16
+        words[Field.TURNS] = turns = -(-(WORDS_BYTES + code.argument_bytes + 16) // TURN_BYTES) * TURN_BYTES
+        words[Field.THREADS] = self.threads
+        self.size = turns + self.threads * TURN_BYTES
         template = bytearray(self.size)
         template[:words.nbytes] = words.tobytes()
         for offset, address in addresses.items():

@@ -24,6 +24,7 @@ from coopmat.support.native import NativeCode
 from coopmat.targets.cpu.host.frame import (
     KEPT_BYTES,
     PANEL_BYTES,
+    PLACE_AT,
     REUSE_BYTES,
     SHARED_AT,
     SHARED_BYTES,
@@ -48,10 +49,10 @@ def aligned(size: int) -> np.ndarray:
 
 class Scratch:
     """Memory of a thread, kept from launch to launch; it grows. What kernels keep lies before it, zero at the start,
-    and the address of what the threads of a launch share."""
+    the address of what the threads of a launch share, and the thread's place among them."""
 
-    def __init__(self, shared: int) -> None:
-        self._shared = shared
+    def __init__(self, shared: int, place: int) -> None:
+        self._shared, self._place = shared, place
         self._memory = np.empty(0, np.uint8)
         self._address = 0
 
@@ -60,7 +61,8 @@ class Scratch:
         if size > self._memory.size - KEPT_BYTES:
             self._memory = aligned(KEPT_BYTES + size)
             self._memory[PANEL_BYTES:KEPT_BYTES - REUSE_BYTES + TILES * TAG_BYTES] = 0
-            self._memory[SHARED_AT:SHARED_AT + WORD_BYTES].view(np.int64)[0] = self._shared
+            for offset, word in ((SHARED_AT, self._shared), (PLACE_AT, self._place)):
+                self._memory[offset:offset + WORD_BYTES].view(np.int64)[0] = word
             self._address = self._memory.ctypes.data + KEPT_BYTES
         return self._address
 
@@ -101,11 +103,11 @@ class Share:
 class _Desk:
     """A thread's desk."""
 
-    def __init__(self, shared: int) -> None:
+    def __init__(self, shared: int, place: int) -> None:
         self.words = aligned(Desk.COUNT * WORD_BYTES).view(np.int64)
         self.words[:] = 0
         self.address = self.words.ctypes.data
-        self._scratch = Scratch(shared)
+        self._scratch = Scratch(shared, place)
         self._bytes = -1
 
     def have(self, scratch_bytes: int) -> None:
@@ -122,7 +124,7 @@ class Team:
         self._desks: list[_Desk] = []
         self._shared_memory = aligned(SHARED_BYTES)
         self._shared = self._shared_memory[:Shared.WORDS * WORD_BYTES].view(np.int64)
-        self._scratch = Scratch(self._shared.ctypes.data)
+        self._scratch = Scratch(self._shared.ctypes.data, 0)
         self._job = np.zeros(0, np.int64)
 
     def __len__(self) -> int:
@@ -133,7 +135,7 @@ class Team:
         if helpers <= len(self._desks) or not _HAVE_SLEEP:
             return
         while len(self._desks) < helpers:
-            desk = _Desk(self._shared.ctypes.data)
+            desk = _Desk(self._shared.ctypes.data, len(self._desks) + 1)
             try:
                 threading.Thread(target=_serve, args=(kernel.team, desk), daemon=True, name="coopmat").start()
             except RuntimeError:
