@@ -25,12 +25,5 @@ class Runs:
         whole, rest = divmod(extent, self.period)
         return whole * self.length + min(rest, self.length)
 
-    def end(self, extent: int) -> int:
-        """Where the last one that is taken of so many elements ends."""
-        if not self.gap:
-            return extent
-        whole, rest = divmod(extent, self.period)
-        return whole * self.period + min(rest, self.length) - (0 if rest else self.gap)
-
 
 ALL = Runs()

@@ -128,9 +128,11 @@ class Strips:
             _Filling(body, self, target).done(first, count)
             return
         writer, lines = body.writer, self.lines
+        last = writer.let(f"sub i64 {self.filled or self.tiles}, 1")
+        end = writer.let(f"add i64 {self.start(body, last, self.elements)}, {self.elements}")
         conditions = [writer.let(f"icmp {test} i64 {found}, {wanted}") for bounds, size in (
-            (lines.lines, lines.kind.rows), (lines.elements, self.runs.end(lines.kind.columns)))
-            for test, found, wanted in zip(("eq", "sge"), bounds, ("0", str(size)), strict=True)]
+            (lines.lines, str(lines.kind.rows)), (lines.elements, end))
+            for test, found, wanted in zip(("eq", "sge"), bounds, ("0", size), strict=True)]
         is_whole = writer.all_of("true", *conditions)
         part = writer.let(f"xor i1 {is_whole}, true")
         writer.when(is_whole, lambda: self._copy(body, target, first, count))
@@ -154,7 +156,7 @@ class Strips:
                 found = writer.let(f"load {vector}, ptr {there}, align {lines.size}")
                 writer.do(f"store {vector} {found}, ptr {writer.line(place, number, self.tile_bytes)}, align {LINE}")
 
-            writer.count(self.tiles, tile)
+            writer.turns(self.filled or str(self.tiles), tile, unrolls=True)
 
         writer.count(rows, row, unrolls=False)
 
