@@ -4,11 +4,12 @@ from the memory that the kernel would have loaded them from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.matrix_uses import format_name
 from coopmat.spirv.analysis.types import BFLOAT16_ENCODING, FloatType, IntType
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.memory import together_in_memory
@@ -18,6 +19,7 @@ from coopmat.targets.cpu.matrix.operation import (
     Load,
     LoadWindow,
     Multiply,
+    MultiplyInMemory,
     Operation,
     Product,
     Publish,
@@ -27,8 +29,11 @@ from coopmat.targets.cpu.matrix.operation import (
     ToMemory,
 )
 from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
-from coopmat.targets.llvm.ir_text import Block, CallLine, Function, Line
+from coopmat.targets.cpu.matrix.sums import MOST_UNROLLED, register_bytes, sum_registers
+from coopmat.targets.llvm.ir_text import Block, CallLine, Function, Line, is_name
 
+_SUMS = ("fp32", "fp64")  # formats of A in which sums are formed as well
+_PLAIN = (Layout.RowMajorKHR, Layout.ColumnMajorKHR)
 _HALVES = (FloatType(16), FloatType(16, BFLOAT16_ENCODING))
 _WRITES = (Publish, Store, StoreWindow, ToMemory)
 _WRITING_OPCODES = frozenset({"store", "fence", "atomicrmw", "cmpxchg"})
@@ -56,7 +61,7 @@ class Fusing:
 
     def rewrite(self, function: Function) -> None:
         """Put products into a function."""
-        if not any(self._takes(self._operation(line)) for line in function.lines):
+        if not any(isinstance(self._operation(line), Multiply) for line in function.lines):
             return
         for block in function.blocks.values():
             self._rewrite_block(block)
@@ -77,6 +82,10 @@ class Fusing:
                     loads[line.result] = replace(found, fmt=format_name(operation.operands[0], signed=True))
             elif isinstance(operation, Multiply) and self._takes(operation) and line.call:
                 block.lines[number] = self._product(operation, line.call, loads)
+            elif isinstance(operation, Multiply) and line.call:
+                found, other = (loads.get(one.value) for one in line.call.operands[:2])
+                if found and self._is_alone(block) and self._reads(operation, found, other):
+                    block.lines[number] = self._in_memory(operation, line.call, found)
             elif writes(line, operation):
                 loads.clear()
 
@@ -91,6 +100,34 @@ class Fusing:
             return True
         unit = unit_of(operation.formats, operation.saturates, self._features)
         return unit.kind == "tiles" and not instruction_of(operation, self._features)
+
+    def _is_alone(self, block: Block) -> bool:
+        """Whether a block has one multiply-accumulate."""
+        return sum(isinstance(self._operation(line), Multiply) for line in block.lines) == 1
+
+    def _reads(self, operation: Multiply, found: _Found, other: _Found | None) -> bool:
+        """Whether a multiply-accumulate, whose sums fit registers, takes the elements of A from where a load would, one
+        by one. Lines of A and B whose distance is not known might push each other out of the first-level cache
+        meanwhile. other: the load of B."""
+        a, b, _ = operation.operands
+        registers = -(-b.columns * b.component.size // register_bytes(self._features))
+        return (operation.formats[0] in _SUMS and isinstance(found.operation, Load) and not found.fmt
+                and found.operation.layout in _PLAIN and a.rows * registers <= sum_registers(self._features)
+                and a.rows * a.columns * registers <= MOST_UNROLLED
+                and any(one is not None and not is_name(one.call.operands[1].value) for one in (found, other)))
+
+    def _in_memory(self, operation: Multiply, call: CallLine, found: _Found) -> Line:
+        """The call of a multiply-accumulate with A in memory."""
+        a, b, c = operation.operands
+        made = MultiplyInMemory(result=operation.result, a=a, operands=(b, c), layout=found.operation.layout,
+                                formats=operation.formats, sub_group_size=operation.sub_group_size)
+        return self._called(made, call, [*found.call.operands[:2], *call.operands[1:]])
+
+    def _called(self, made: Operation, call: CallLine, operands: Sequence[object]) -> Line:
+        name = self._names.setdefault(made, f"matrix.{made.name}.{len(self._names)}")
+        self.operations[name] = made
+        text = ", ".join(map(str, operands))
+        return Line.of(f"  {call.result} = call {call.returned} @{name}({text})")
 
     def _product(self, operation: Multiply, call: CallLine, loads: Mapping[str, _Found]) -> Line:
         """The call of a product instead of that of a multiply-accumulate."""
@@ -113,10 +150,7 @@ class Fusing:
         made = Product(result=operation.result, a=a, b=b, c=c, operands=(*kinds, c), formats=operation.formats,
                        saturates=operation.saturates, sources=(sources[0], sources[1]), step=operation.step,
                        runs=operation.runs, sub_group_size=operation.sub_group_size)
-        name = self._names.setdefault(made, f"matrix.{made.name}.{len(self._names)}")
-        self.operations[name] = made
-        text = ", ".join([*operands, str(call.operands[2])])
-        return Line.of(f"  {call.result} = call {call.returned} @{name}({text})")
+        return self._called(made, call, [*operands, call.operands[2]])
 
 
 def writes(line: Line, operation: Operation | None) -> bool:

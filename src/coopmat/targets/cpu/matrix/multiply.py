@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from coopmat.formats import Format, format_of
 from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.targets.cpu.matrix.along_k import Add, Elements, Pieces, in_code, in_loops
 from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
-from coopmat.targets.cpu.matrix.operation import Multiply
+from coopmat.targets.cpu.matrix.operation import Multiply, MultiplyInMemory
 from coopmat.targets.cpu.matrix.rows import pitch_of
 from coopmat.targets.cpu.matrix.sums import (
     MOST_UNROLLED,
@@ -45,16 +46,37 @@ def multiply(body: Body, operation: Multiply) -> Made:
     return parameters, plain_type(d), makes(body, products)
 
 
+def multiply_in_memory(body: Body, operation: MultiplyInMemory) -> Made:
+    a, (b, c), d = operation.a, operation.operands, operation.result
+    described = [format_of(name) for name in operation.formats]
+    columns = NumberWriter(body.writer, b.columns)
+    products = _Products((a, b, c), d, described, work_type(described, False), False, first=2)
+    memory, size = body.hidden("%0"), a.component.size
+    pitches = ("%1", str(size)) if operation.layout == Layout.RowMajorKHR else (str(size), "%1")
+
+    def element(row: int, k: int | str) -> str:
+        offsets = [body.writer.let(f"mul i64 {pitch}, {place}") for pitch, place in zip(pitches, (row, k), strict=True)]
+        line = body.writer.let(f"getelementptr i8, ptr {memory}, i64 {offsets[0]}")
+        place = body.writer.let(f"getelementptr i8, ptr {line}, i64 {offsets[1]}")
+        return body.writer.let(f"load {products.work}, ptr {place}, align {size}")
+
+    factors = [columns.lanes(to_work(columns, Number(element_type(b), lanes=row), described[1], products.work))
+               for row in body.rows("%2", b)]
+    sums = in_code(products.begun(body), [[row] for row in factors], element, products.adding(body))
+    return ["ptr", "i64", plain_type(b), plain_type(c)], plain_type(d), products.results(body, sums)
+
+
 @dataclass(frozen=True)
 class _Products:
     """How products are added up: the types of A, B and C, and of D, their formats, the type of sums, whether they
-    saturate."""
+    saturate; the number of B's parameter."""
 
     operands: tuple[MatrixType, MatrixType, MatrixType]
     d: MatrixType
     formats: list[Format]
     work: str
     is_saturating: bool
+    first: int = 1
 
     def adding(self, body: Body) -> Add:
         """What adds a number of A times a row of B to a row of sums."""
@@ -70,7 +92,7 @@ class _Products:
         """The rows of C as sums."""
         columns, c = NumberWriter(body.writer, self.d.columns), self.operands[2]
         return [[columns.lanes(to_work(columns, Number(element_type(c), lanes=row), self.formats[2], self.work))]
-                for row in body.rows("%2", c)]
+                for row in body.rows(f"%{self.first + 1}", c)]
 
     def results(self, body: Body, sums: Pieces) -> str:
         """D."""

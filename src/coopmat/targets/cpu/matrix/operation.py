@@ -237,6 +237,19 @@ class Multiply(Operation):
     runs: Runs = ALL
 
 
+@dataclass(frozen=True, kw_only=True)
+class MultiplyInMemory(Operation):
+    """D = A*B + C of plain matrices, with the elements of A where the kernel would have loaded them from. Address and
+    stride are its operands before B and C."""
+
+    name = "multiply_in_memory"
+    result: MatrixType
+    operands: tuple[MatrixType, MatrixType]
+    a: MatrixType
+    layout: CooperativeMatrixLayout
+    formats: Formats
+
+
 @dataclass(frozen=True)
 class Source:
     """A load that is a part of a product. is_window: of what lies in a window. is_kept: nothing writes there as long as

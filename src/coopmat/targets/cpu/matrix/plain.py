@@ -8,7 +8,7 @@ from typing import Any
 
 from coopmat.targets.cpu.matrix import components, elements, expressions, memory, reductions
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Features, Made, is_large
-from coopmat.targets.cpu.matrix.multiply import multiply
+from coopmat.targets.cpu.matrix.multiply import multiply, multiply_in_memory
 from coopmat.targets.cpu.matrix.multiply_as import multiply_as
 from coopmat.targets.cpu.matrix.operation import (
     ChangeUse,
@@ -26,6 +26,7 @@ from coopmat.targets.cpu.matrix.operation import (
     LoadWindow,
     Multiply,
     MultiplyAs,
+    MultiplyInMemory,
     Operation,
     Product,
     Publish,
@@ -95,6 +96,7 @@ BODIES: dict[type[Operation], Callable[[Body, Any], Made]] = {
     StoreWindow: memory.store_window,
     Multiply: multiply,
     MultiplyAs: multiply_as,
+    MultiplyInMemory: multiply_in_memory,
     Extract: components.extract,
     Insert: components.insert,
     ExtractInMemory: components.extract_in_memory,

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator
 from coopmat.spirv.transform.goal import counted
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Body, Features, is_large
-from coopmat.targets.cpu.matrix.operation import Expression, Fill, Multiply, MultiplyAs, Operation, Product
+from coopmat.targets.cpu.matrix.operation import (
+    Expression,
+    Fill,
+    Multiply,
+    MultiplyAs,
+    MultiplyInMemory,
+    Operation,
+    Product,
+)
 from coopmat.targets.cpu.matrix.product.product import copies_lines
 from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
 
@@ -60,6 +68,9 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
         count = sum(not isinstance(step.operation, Fill) for step in operation.steps)
         yield (f"{counted(count, 'operation')} on each element of "
                f"{operation.last.rows}x{operation.last.columns}: together{where}")
+    elif isinstance(operation, MultiplyInMemory):
+        size = f"{operation.result.rows}x{operation.result.columns}x{operation.a.columns}"
+        yield f"products of {size}, {_formats(operation.formats)}: vectors, elements of A from where they are"
     elif isinstance(operation, Multiply | MultiplyAs):
         a, b, _ = operation.operands
         size = f"{a.rows}x{b.columns}x{a.columns}"
