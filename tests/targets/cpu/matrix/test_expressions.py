@@ -18,6 +18,7 @@ typedef OUT tc M_(8, 16, ACCUMULATOR);
 kernel void k(global const IN *A, global const IN *B, global RESULT *C, global const OUT *D, int M, int N, int K, OUT x)
 {
     const int row = get_group_id(1) * 8, column = get_group_id(0) * 16;
+    BEGIN
     tc s = coop_mat_init(0);
     for (int k = 0; k < K; k += 16)
         s = coop_matmul_add((IN M_(8, 16, A))coop_mat_load(A + row * K + k, ROW, K),
@@ -42,6 +43,12 @@ ENDS = {
     "by columns": (f"tc d = coop_mat_load(D + column * M + row, COLUMN, M); s = s * x + d; {STORE}", TOGETHER),
     "converted": (f"RESULT M_(8, 16, ACCUMULATOR) r = coop_mat_convert(s * x); {STORE.replace('s,', 'r,')}",
                   "2 operations on each element of 64x128: together, and stored without a copy"),
+    "loaded ahead": (f"tc c = {C}; LOOP s = s * x + c * (OUT)3; {STORE}", "together, and stored without a copy"),
+    "loaded before it is stored": (f"tc c = {C}; coop_mat_store(C + row * N + column, c * x, ROW, N); LOOP s = s + c; "
+                                   f"{STORE}", "1 operation on each element of"),
+    "stored before it is loaded": (f"tc d = {D}; coop_mat_store(C + row * N + column, d * x, ROW, N); tc c = {C}; LOOP "
+                                   f"s = s + c; {STORE}", "1 operation on each element of"),
+    "changed ahead": (f"tc c = {C}; c = c * (OUT)3; LOOP if (K > 32) {{ s = s * x + c; }} {STORE}", TOGETHER),
     "sometimes": (f"tc c = {C}; if (K > 32) {{ s = s * x + c; }} else {{ s = c * x; }} {STORE}", ""),
 }
 
@@ -66,7 +73,8 @@ def test_bits(end: str, types: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(VARIABLE, merge)
         device, stored = cm.device("cpu"), c.copy()
         options = (f"-DIN={types}", f"-DOUT={sums}", f"-DRESULT={other}", f"-DFLAGS={flags}", f"-DTURN=_{merge}")
-        program = cm.build(PRELUDE.replace("END", text), options, device)
+        begin, _, behind = text.rpartition("LOOP")
+        program = cm.build(PRELUDE.replace("BEGIN", begin).replace("END", behind), options, device)
         cm.Queue(device).enqueue(program.kernel("k"), (n, m // 8), (16, 1), a, b, stored, d, m, n, k, out(5)).wait()
         found.append(stored)
         said = "\n".join(device.explanation(program.load(device)))

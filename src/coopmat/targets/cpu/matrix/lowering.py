@@ -19,6 +19,7 @@ from coopmat.targets.cpu.matrix.operation import Expression, Operation, Product
 from coopmat.targets.cpu.matrix.plain import Definition, definition
 from coopmat.targets.cpu.matrix.product.panels import shared_out
 from coopmat.targets.cpu.matrix.product.product import panel_bytes
+from coopmat.targets.cpu.matrix.sinking import Sinking
 from coopmat.targets.cpu.matrix.tiles import Tiles
 from coopmat.targets.cpu.matrix.types import matrix_type, slot_bytes, slot_type
 from coopmat.targets.cpu.matrix.words import noted
@@ -44,8 +45,9 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     loops = ComponentLoops(operations)
     for function in module.functions:
         loops.rewrite(function)
-    fusing = Fusing(loops.operations, features)
+    sinking, fusing = Sinking(loops.operations), Fusing(loops.operations, features)
     for function in module.functions:
+        sinking.rewrite(function)
         fusing.rewrite(function)
     expressions = Expressions(fusing.operations)
     for function in module.functions:
