@@ -25,7 +25,7 @@ from coopmat.targets.llvm.values import Number
 class Panel:
     """An operand in tiles. base: the first one's address. line, tile, strip: bytes from one to the next, each an i64.
     excess: the offset of a strip's line of that; negative if it has none. ahead: what the next product takes of the
-    operand, as far as that is known."""
+    operand, as far as that is known. by_words: whether a line has a word of each row or column, not those of one."""
 
     base: str
     line: str
@@ -33,6 +33,7 @@ class Panel:
     strip: str
     excess: int = -1
     ahead: Ahead | None = None
+    by_words: bool = True
 
 
 @dataclass(frozen=True)
@@ -281,7 +282,8 @@ class VectorBlocks(Blocks):
         writer, unit = self.body.writer, self.unit
         numbers, across = NumberWriter(writer, unit.lanes), self.parts(width)
         first = writer.let(f"urem i64 {m}, {unit.lanes}")
-        a = writer.line(self.strip_of(self.a, m, 0), first, self.a.line)
+        row_pitch, word_pitch = (unit.word_bytes, LINE) if self.a.by_words else (LINE, unit.word_bytes)
+        a = writer.line(self.strip_of(self.a, m, 0), first, row_pitch)
         b = [self.strip_of(self.b, n, number) for number in range(len(across))]
         total = numbers.vector(unit.total)
 
@@ -289,12 +291,12 @@ class VectorBlocks(Blocks):
             found = list(sums)
             a_tile = writer.line(a, tile, self.a.tile)
             b_tiles = [writer.line(strip, tile, self.b.tile) for strip in b]
-            rows = [writer.line(a_tile, row, self.a.line) for row in range(height)]
+            rows = [writer.line(a_tile, row, row_pitch) for row in range(height)]
             for word in range(self.words):
                 factors = [writer.let(f"load {numbers.vector(unit.word)}, ptr "
                                       f"{self.body.address(one, 'i8', word * LINE)}, align {LINE}") for one in b_tiles]
                 for row, line in enumerate(rows):
-                    one = writer.let(f"load {unit.word}, ptr {self.body.address(line, unit.word, word)}")
+                    one = writer.let(f"load {unit.word}, ptr {self.body.address(line, 'i8', word * word_pitch)}")
                     for place, factor in enumerate(factors):
                         number = row * len(across) + place
                         found[number] = self._added(numbers, found[number], one, factor)

@@ -66,6 +66,8 @@ def panel_bytes(operation: Product, features: frozenset[str]) -> tuple[int, int]
 
 def copies_lines(operation: Product, body: Body) -> tuple[bool, bool]:
     """Whether A and B are copied as they are, wherever all of them is there."""
+    if _unit(operation, body).kind != "tiles":
+        return False, False
     a, b = (_strips(operation, body, place, one.lines(body, operation.formats[place])).are_lines
             for place, one in enumerate(_operands(operation)))
     return a, b
@@ -176,7 +178,7 @@ def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | Non
         base, ahead = _buffer(body, strips), _along(body, strips.lines)
         strips.write(body, base)
     excess = strips.tiles * strips.tile_bytes if strips.has_excess else -1
-    return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess, ahead)
+    return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess, ahead, strips.by_words)
 
 
 def _along(body: Body, lines: Lines) -> Ahead:

@@ -1,8 +1,9 @@
 """Operands in strips: lines of 64 bytes in the order in which a unit takes them.
 
 A strip is as many rows of A, or columns of B, as a line has words. Along K it is cut into tiles. A tile of A has a line
-for each row, with words along K; one of B has a line for each word along K, with those of all columns. A unit of bytes
-wants a line more in each strip of B: what its sums have too much of.
+for each row, with words along K; one of B has a line for each word along K, with those of all columns. Vectors take A by
+single words: where memory has its columns, its tiles are like B's. A unit of bytes wants a line more in each strip of B:
+what its sums have too much of.
 """
 
 from __future__ import annotations
@@ -86,10 +87,18 @@ class Strips:
         return self.count * self.strip_bytes
 
     @property
+    def by_words(self) -> bool:
+        """Whether a tile has a line for each word along K."""
+        return not self.is_a or (self.unit.kind != "tiles" and self.lines.order != "along")
+
+    @property
     def are_lines(self) -> bool:
-        """Whether memory has the lines of tiles of A as they are."""
-        return (self.is_a and self.lines.order == "along" and self.unit.kind == "tiles"
-                and self.runs.taken(self.depth) % self.elements == 0)
+        """Whether parts of memory's lines are lines of tiles, but for the type of numbers."""
+        order, kind = self.lines.order, self.unit.kind
+        if self.runs.taken(self.depth) % self.elements or order == "packed" or self.by_words == (order == "along"):
+            return False
+        return self.is_a if kind == "tiles" else kind == "numbers" and (
+            order == "along" or self.extent % self.unit.lanes == 0)
 
     @property
     def beside(self) -> int:
@@ -130,18 +139,19 @@ class Strips:
         writer, lines = body.writer, self.lines
         last = writer.let(f"sub i64 {self.filled or self.tiles}, 1")
         end = writer.let(f"add i64 {self.start(body, last, self.elements)}, {self.elements}")
-        conditions = [writer.let(f"icmp {test} i64 {found}, {wanted}") for bounds, size in (
-            (lines.lines, str(lines.kind.rows)), (lines.elements, end))
-            for test, found, wanted in zip(("eq", "sge"), bounds, ("0", size), strict=True)]
+        wanted = (str(self.extent), end) if lines.order == "along" else (end, str(self.extent))
+        conditions = [writer.let(f"icmp {test} i64 {found}, {place}") for bounds, size in zip(
+            (lines.lines, lines.elements), wanted, strict=True)
+            for test, found, place in zip(("eq", "sge"), bounds, ("0", size), strict=True)]
         is_whole = writer.all_of("true", *conditions)
         part = writer.let(f"xor i1 {is_whole}, true")
-        writer.when(is_whole, lambda: self._copy(body, target, first, count))
+        copy = self._copy_along if lines.order == "along" else self._copy_across
+        writer.when(is_whole, lambda: copy(body, target, first, count))
         writer.when(part, lambda: _Filling(body, self, target).done(first, count))
 
-    def _copy(self, body: Body, target: str, first: str, count: int) -> None:
+    def _copy_along(self, body: Body, target: str, first: str, count: int) -> None:
         """Copy some strips of an operand of which all lines are there, row by row, as memory is read fastest."""
         writer, lines = body.writer, self.lines
-        vector = f"<{self.elements} x {lines.element}>"
         start = writer.let(f"mul i64 {first}, {self.unit.lanes}")
         rows = min(count * self.unit.lanes, self.extent)
 
@@ -150,15 +160,39 @@ class Strips:
             source = writer.line(lines.base, number, lines.stride)
             strip = writer.line(target, writer.let(f"udiv i64 {number}, {self.unit.lanes}"), self.strip_bytes)
             place = writer.line(strip, writer.let(f"urem i64 {number}, {self.unit.lanes}"), LINE)
-
-            def tile(number: str) -> None:
-                there = body.address(source, lines.element, self.start(body, number, self.elements))
-                found = writer.let(f"load {vector}, ptr {there}, align {lines.size}")
-                writer.do(f"store {vector} {found}, ptr {writer.line(place, number, self.tile_bytes)}, align {LINE}")
-
-            writer.turns(self.filled or str(self.tiles), tile, unrolls=True)
+            writer.turns(self.filled or str(self.tiles), lambda tile: self._copy_part(
+                body, body.address(source, lines.element, self.start(body, tile, self.elements)),
+                writer.line(place, tile, self.tile_bytes), self.elements), unrolls=True)
 
         writer.count(rows, row, unrolls=False)
+
+    def _copy_across(self, body: Body, target: str, first: str, count: int) -> None:
+        """The same, where lines are those of all strips."""
+        writer, lines, lanes = body.writer, self.lines, self.unit.lanes
+
+        def line(tile: str, word: str) -> None:
+            number = writer.let(f"add i64 {self.start(body, tile, self.words)}, {word}")
+            source = writer.line(lines.base, number, lines.stride)
+            place = writer.line(writer.line(target, tile, self.tile_bytes), word, LINE)
+
+            def part(number: str) -> None:
+                strip = writer.let(f"add i64 {first}, {number}")
+                self._copy_part(body, writer.line(source, strip, lanes * lines.size),
+                                writer.line(place, strip, self.strip_bytes), lanes)
+
+            writer.count(count, part)
+
+        writer.turns(self.filled or str(self.tiles), lambda tile: writer.count(
+            self.words, lambda word: line(tile, word), unrolls=False))
+
+    def _copy_part(self, body: Body, source: str, place: str, length: int) -> None:
+        """Copy so many elements of a line, as the unit takes them."""
+        numbers, lines = NumberWriter(body.writer, length), self.lines
+        found = Number(lines.element, lanes=body.writer.let(
+            f"load {numbers.vector(lines.element)}, ptr {source}, align {lines.size}"))
+        if self.unit.kind == "numbers":
+            found = to_work(numbers, found, lines.fmt, self.unit.word)
+        body.writer.do(f"store {numbers.vector(found.type)} {found.lanes}, ptr {place}, align {LINE}")
 
 
 class _Filling:
@@ -237,7 +271,7 @@ class _Filling:
                 found.append(line)
         for number, found in enumerate(lines):
             self._store(writer.let(f"add i64 {strip}, {number}"), tile,
-                        self._turned(found) if self.strips.is_a else found)
+                        found if self.strips.by_words else self._turned(found))
 
     # --- a tile -----------------------------------------------------------------------------
 
@@ -249,7 +283,7 @@ class _Filling:
         first, start = places[::-1] if self.lines.order == "along" else places
         source, stride = self._whole(first, start, self.length)
         lines = self._words(source, stride)
-        if self.strips.is_a != (self.lines.order == "along"):
+        if self.strips.by_words == (self.lines.order == "along"):
             lines = self._turned(lines)
         self._store(strip, tile, lines)
 
