@@ -163,7 +163,7 @@ def _child(plan: Plan, threads: int, device: str, numbers: frozenset[int]) -> No
     if is_cpu:
         print(json.dumps({"threads": threads, "roofs": roofs(queue, threads, clock)}), flush=True)
     sources = (*(jobs.products(size) for size in plan.sizes), *(intel_jobs(jobs, size) for size in plan.sizes),
-               jobs.others(), loop_jobs(queue))
+               jobs.thin_products(), jobs.others(), loop_jobs(queue))
     for number, make in enumerate(chain.from_iterable(sources)):
         if numbers and number not in numbers:
             continue

@@ -103,6 +103,12 @@ FORMS = (
 )
 
 
+def thin_forms(rows: int) -> Iterator[Form]:
+    """Products whose tiles have so many rows."""
+    for name, options in (("B by rows", ()), ("B by columns", ("-DB_COLUMNS",))):
+        yield Form(name, (rows, 16), (1, 1), dict.fromkeys(SIMPLEST, 0.6), options)
+
+
 @dataclass
 class Jobs:
     """Makes jobs for a queue."""
@@ -118,23 +124,32 @@ class Jobs:
             for form in FORMS:
                 yield partial(self.product, elements, form, size)
 
-    def product(self, elements: Elements, form: Form, size: int) -> Job:
-        """A square product, beside torch's oneDNN and, of floats, numpy's BLAS."""
-        a, b = (elements.random(self.rng, size, size) for _ in range(2))
-        c = np.zeros((size, size), elements.sums_dtype)
+    def thin_products(self, size: int = 2048) -> Iterator[Making]:
+        """Products of few rows, as of a batch that is decoded: all of B is taken once."""
+        for elements in (BF16, INT8, FP16, FP32):
+            for rows in (1, 4, 16, 32):
+                for form in thin_forms(min(rows, 16)):
+                    yield partial(self.product, elements, form, size, rows)
+
+    def product(self, elements: Elements, form: Form, size: int, rows: int = 0) -> Job:
+        """A square product, or one of so many rows, beside torch's oneDNN and, of floats, numpy's BLAS."""
+        name, rows = f"{elements.name} {f'{rows}x{size}x{size}' if rows else f'{size}³'}, {form.name}", rows or size
+        a = elements.random(self.rng, *((size, rows) if form.by_columns[0] else (rows, size)))
+        b = elements.random(self.rng, size, size)
+        c = np.zeros((rows, size), elements.sums_dtype)
         (m, n), (down, across) = form.tile, form.blocks
         options = [*elements.options(m, n, elements.depth), f"-DRM={down}", f"-DRN={across}", f"-DITEMS={form.items}",
                    *form.options]
         kernel = self._built(HERE / "gemm.cl", options, "gemm")
-        run = self.launch(kernel, (size // (n * across) * form.items, size // (m * down)), (form.items, 1), a, b, c,
-                           *(np.int32(size) for _ in range(3)))
+        run = self.launch(kernel, (size // (n * across) * form.items, rows // (m * down)), (form.items, 1), a, b, c,
+                           *map(np.int32, (rows, size, size)))
         left, right = (x.T if turned else x for x, turned in zip((a, b), form.by_columns, strict=True))
         peers: dict[str, Callable[[], object]] = torch_product(elements, left, right)
         if elements is FP32:
             product = left @ right
             peers["numpy"] = lambda: np.matmul(left, right, out=product)
-        return Job(f"{elements.name} {size}³, {form.name}", run, peers, lambda: _error_of_product(c, left, right),
-                   0.0 if elements is INT8 else 1e-5, form.floors[elements.name], 2.0 * size**3, _bytes(a, b, c))
+        return Job(name, run, peers, lambda: _error_of_product(c, left, right), 0.0 if elements is INT8 else 1e-5,
+                   form.floors[elements.name], 2.0 * rows * size**2, _bytes(a, b, c))
 
     # --- others -----------------------------------------------------------------------------
 

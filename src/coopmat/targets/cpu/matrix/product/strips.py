@@ -1,9 +1,9 @@
 """Operands in strips: lines of 64 bytes in the order in which a unit takes them.
 
 A strip is as many rows of A, or columns of B, as a line has words. Along K it is cut into tiles. A tile of A has a line
-for each row, with words along K; one of B has a line for each word along K, with those of all columns. Vectors take A by
-single words: where memory has its columns, its tiles are like B's. A unit of bytes wants a line more in each strip of B:
-what its sums have too much of.
+for each row, with words along K; one of B has a line for each word along K, with those of all columns. Vectors take A
+by single words: where memory has its columns, its tiles are like B's. A unit of bytes wants a line more in each strip
+of B: what its sums have too much of.
 """
 
 from __future__ import annotations
