@@ -1,4 +1,5 @@
-"""Operands of products that several work-groups take: kept for them, and put into order as far along K as products go."""
+"""Operands of products that several work-groups take: kept for them, and put into order as far along K as products
+go."""
 
 from __future__ import annotations
 

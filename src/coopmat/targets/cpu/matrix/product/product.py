@@ -14,6 +14,7 @@ from coopmat.targets.cpu.matrix.memory import is_whole, window_start
 from coopmat.targets.cpu.matrix.operation import Product, Source
 from coopmat.targets.cpu.matrix.product.ahead import Ahead
 from coopmat.targets.cpu.matrix.product.blocks import STRIPS, Panel, Sums, blocks_of
+from coopmat.targets.cpu.matrix.product.filling import fill, fill_part
 from coopmat.targets.cpu.matrix.product.panels import Share, Shares, kept
 from coopmat.targets.cpu.matrix.product.source import Lines, in_matrix, in_memory
 from coopmat.targets.cpu.matrix.product.strips import Strips
@@ -170,13 +171,13 @@ def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | Non
         end = body.writer.let(f"or i64 {along[1]}, {body.writer.let(f'shl i64 {strips.filled}, 32')}")
         key = [address, lines.stride, keeper[1], *across, along[0], end]  # both ends fit into one word
         base, later = kept(body, share, keeper[0], key, strips.parts,
-                           lambda place, part: strips.write_part(body, place, part), lambda: _buffer(body, strips))
+                           lambda place, part: fill_part(body, strips, place, part), lambda: _buffer(body, strips))
         # Of A the strips of the next blocks are asked for, of which some are used at once.
         first = body.address(base, "i8", STRIPS * strips.strip_bytes) if strips.is_a else later
         ahead = Ahead(first, "0", 1, strips.nbytes // LINE)
     else:
         base, ahead = _buffer(body, strips), _along(body, strips.lines)
-        strips.write(body, base)
+        fill(body, strips, base)
     excess = strips.tiles * strips.tile_bytes if strips.has_excess else -1
     return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess, ahead, strips.by_words)
 
