@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from coopmat.devices import CPU
 from coopmat.devices.subgroup_layout import SubGroupMatrixRow
@@ -21,7 +21,6 @@ from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.analysis.types import FloatType, MatrixType, TypeTable
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op, Scope
-from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.alone import alone
 from coopmat.spirv.transform.enlarge.conditions import Placing, placings
@@ -40,75 +39,10 @@ from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
 from coopmat.targets.cpu.matrix.vnni import can_multiply
 from coopmat.targets.cpu.options import HARDWARE
+from coopmat.targets.cpu.worth import COSTS, check_worth, costs_of
 from coopmat.targets.llvm.values import bits_of
 
 VARIABLE = "COOPMAT_MERGE"
-Shapes = tuple[tuple[tuple[int, int], float], ...]
-"""Rows and columns of a block, and how fast its products are, beside the fastest ones."""
-_USUAL: Shapes = (
-    ((128, 256), 1.0),
-    ((256, 128), 1.0),
-    ((128, 128), 0.95),
-    ((64, 128), 0.87),
-    ((64, 64), 0.8),
-    ((32, 64), 0.7),
-    ((32, 32), 0.6),
-)
-
-
-@dataclass(frozen=True)
-class _Costs:
-    """What a unit's blocks take. packing: the rows of A whose products take as long as to pack B; copying: the columns
-    of B whose products take as long as to put A into strips. depths: the words along K that a block takes at once,
-    in launches of at most so many columns, or of more than all (0): two strips of each operand stay in the first-level
-    cache, or A, B and C of a block, or all of B for that much of K, in the second-level one."""
-
-    packing: int
-    copying: int = 0
-    depths: tuple[tuple[int, int], ...] = ((0, 256),)
-    shapes: Shapes = _USUAL
-
-    def limited(self, most: int) -> _Costs:
-        """Those of blocks of so many rows times columns at most."""
-        return replace(self, shapes=tuple(one for one in self.shapes if math.prod(one[0]) <= most) or self.shapes[-1:])
-
-
-COSTS = {
-    "tiles": _Costs(100, 85, ((1024, 256), (0, 128)), (
-        ((128, 512), 1.0),
-        ((128, 256), 1.0),
-        ((256, 256), 0.95),
-        ((64, 256), 0.95),
-        ((128, 128), 1.0),
-        ((64, 128), 0.95),
-        ((64, 64), 0.95),
-        ((32, 128), 0.6),
-        ((32, 64), 0.6),
-        ((32, 32), 0.5),
-    )),
-    "bytes": _Costs(50),
-    "pairs": _Costs(50),
-    "shorts": _Costs(30),
-    "numbers": _Costs(30),
-}
-"""By the kind of a unit."""
-FLAT: Shapes = (
-    ((512, 128), 0.5),
-    ((256, 256), 0.4),
-    ((256, 128), 0.35),
-    ((128, 128), 0.3),
-    ((64, 64), 0.2),
-)
-"""Those of tiles whose sums are loaded and stored in each round, as several rounds cannot be one: what little of A and
-B a round takes has to be used often."""
-CHANGED = 64 * 64
-"""The most sums of a block if each round of a loop changes them by itself: they stay in the first-level cache."""
-MOST = 128 * 512
-"""The most sums of a block: they stay in the second-level cache, beside what is multiplied."""
-NARROW = 16
-"""The columns of B that are multiplied at once at most: to put A into order pays if there are more."""
-
-
 @dataclass(frozen=True)
 class _Depth:
     """Along K: the elements that the kernel's own products have; those that one instruction must take at most, so that
@@ -124,7 +58,7 @@ class _Depth:
         """The elements that a block takes, in a launch of so many columns; 0: as in those of most columns."""
         if self.rounds:
             return self.own
-        words = next(words for most, words in COSTS[self.unit.kind].depths if not most or 0 < columns <= most)
+        words = COSTS[self.unit.kind].words(columns)
         return max(self.own, words * self.unit.together // self.own * self.own)
 
 
@@ -247,13 +181,11 @@ class Merging:
                            in_runs=not depth.rounds)
         own, extents = found.own_extents(), found.extents(launch.group_counts)
         if launch.wish is None and self._block is None:
-            _check_worth(found, depth, extents)
-        costs = COSTS[depth.unit.kind].limited(MOST // max(1, found.sums()))
-        if found.changes_sums():
-            costs = costs.limited(CHANGED)
-        elif depth.unit.kind == "tiles" and found.has_flat_sums():
-            costs = replace(costs, shapes=FLAT)
-        rows, columns = self._shape(extents, own, costs, launch)
+            check_worth(found, depth.unit, self._features, extents, rounds=depth.rounds)
+        if launch.wish is not None:
+            rows, columns = own[0] * launch.wish[0], own[1] * launch.wish[1]
+        else:
+            rows, columns = self._block or costs_of(found, depth.unit).shape(extents, own, launch.threads)
         block = depth.block(0 if found.changes_sums() else extents[1])
         if (rows, columns) == own and block == depth.own and found.scope == Scope.Subgroup:
             raise NoMerge("a block of work-groups would be one work-group")
@@ -273,48 +205,6 @@ class Merging:
             raise NoMerge(f"products have the numerics '{variant.numerics}'")
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR, PRODUCT)):
             raise NoMerge("it multiplies no matrices")
-
-    def _shape(self, extents: tuple[int, int], own: tuple[int, int], costs: _Costs, launch: Launch) -> tuple[int, int]:
-        """Rows and columns of a block: what is asked for, or what takes the least time."""
-        if launch.wish is not None:
-            return own[0] * launch.wish[0], own[1] * launch.wish[1]
-        if self._block is not None:
-            return self._block
-
-        def seconds(shape: tuple[tuple[int, int], float]) -> float:
-            """The time that a launch takes with a shape, in that of a product of a row and a column."""
-            (rows, columns), speed = shape
-            down, across = -(-extents[0] // rows), -(-extents[1] // columns)
-            each = -(-down * across // launch.threads)  # blocks of a thread, one below the other
-            return each * rows * (columns / speed + costs.copying) + -(-each // down) * columns * costs.packing
-
-        fitting = [(_multiples(sizes, own, extents), speed) for sizes, speed in costs.shapes]
-        return min(fitting, key=seconds)[0]
-
-
-def _check_worth(found: Neighbours, depth: _Depth, extents: tuple[int, int]) -> None:
-    """Refuse, with NoMerge, what takes longer in blocks than as it is."""
-    reasons = [found.packed_otherwise(depth.unit.takes_packed)]
-    if depth.unit.kind == "tiles":
-        reasons.append(found.flat_product())
-    if 1 < found.own_extents()[1] == extents[1] <= NARROW and not found.lies_by_columns(Use.MatrixAKHR):
-        reasons.append(NoMerge("C is one tile wide, and so narrow that no part of A is multiplied more than once"))
-    for reason in filter(None, reasons):
-        raise reason
-
-
-def _multiples(sizes: tuple[int, int], own: tuple[int, int], extents: tuple[int, int]) -> tuple[int, int]:
-    """Rows and columns that are whole numbers of tiles, and not many more than there are."""
-    rows, columns = (min(max(1, size // tile), _few(-(-extent // tile))) * tile
-                     for size, tile, extent in zip(sizes, own, extents, strict=True))
-    return rows, columns
-
-
-def _few(count: int) -> int:
-    """The least power of two, or three times one, that is not below a number: launches of many sizes share blocks."""
-    power = 1 << (count - 1).bit_length()
-    return power // 4 * 3 if 4 * count <= 3 * power and power > 2 else power
-
 
 def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
     """How much of K a block takes."""

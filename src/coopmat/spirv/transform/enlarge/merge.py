@@ -25,9 +25,9 @@ from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op, Scope, StorageCla
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES
 from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Placing, Quotient
 from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
+from coopmat.spirv.transform.enlarge.flat import FlatProduct, Kinds, flat_products, kinds_of
 from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import Requirements
@@ -164,36 +164,18 @@ class Neighbours:
         assert kind is not None
         return kind.component.size
 
-    def flat_product(self) -> NoMerge | None:
-        """A product in a loop that adds up, and of which several rounds cannot be one, though something else is done in
-        it than to add up: matrices of sums that are larger than registers would be loaded and stored in each round.
-        None if there is none."""
-        found = next((row for header, row in self._flat_products() if not self._only_adds_up(header)), None)
-        return None if found is None else no_merge(
-            self.editor, found, "its loop along K does not only add up products of tiles that follow each other, so "
-                                "that several rounds cannot be one")
+    def flat_products(self) -> list[FlatProduct]:
+        """The products in loops of which several rounds cannot be one: matrices of sums that are larger than registers
+        are loaded and stored in each round."""
+        return list(flat_products(self.matrices, self.growth))
 
-    def has_flat_sums(self) -> bool:
-        """Whether a loop only adds up products of tiles, of which several rounds cannot be one: it has a sum for even
-        rounds and one for odd ones, say."""
-        return any(self._only_adds_up(header) for header, _ in self._flat_products())
+    def kinds(self, product: Instruction) -> Kinds:
+        """The types of a product's A, B and C."""
+        return kinds_of(self.matrices, product)
 
-    def _flat_products(self) -> Iterator[tuple[int, Instruction]]:
-        """The products that are added to what a loop carries on, and of which several rounds cannot be one; with the
-        loops' headers."""
-        for header in self.indices.counters.keys() - self.growth.extents.keys():
-            phis = {row.result_id for row in self.body.block(header).instructions if row.opcode == Op.Phi}
-            for row in self.matrices.products:
-                if row.words[2] in phis and self.matrices.dimensions.find((row.words[0], 1)) not in self.growth.loops:
-                    yield header, row
-
-    def _only_adds_up(self, header: int) -> bool:
-        """Whether a loop has no matrices but those that it loads, and their products with the sums that it carries on.
-        """
-        blocks = self.indices.loops.blocks(header)
-        rows = [row for block in blocks for row in block.instructions if row.result_id in self.matrices.declared]
-        return all(row.opcode in (*LOADS, Op.Phi, Op.CooperativeMatrixMulAddKHR) for row in rows) and not any(
-            row.opcode in STORES for block in blocks for row in block.instructions)
+    def refused(self, row: Instruction, reason: str) -> NoMerge:
+        """A reason against merging, with the line where an instruction stands."""
+        return no_merge(self.editor, row, reason)
 
     def changes_sums(self) -> bool:
         """Whether a loop changes sums by something else than products, so that it has all of them in each round."""

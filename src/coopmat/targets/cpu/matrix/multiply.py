@@ -14,7 +14,7 @@ from coopmat.formats import Format, format_of
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.targets.cpu.matrix.along_k import Add, Elements, Pieces, in_code, in_loops
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
+from coopmat.targets.cpu.matrix.body import Body, Features, Made, plain_type, row_type
 from coopmat.targets.cpu.matrix.operation import Multiply, MultiplyInMemory
 from coopmat.targets.cpu.matrix.rows import pitch_of
 from coopmat.targets.cpu.matrix.sums import (
@@ -42,7 +42,8 @@ def multiply(body: Body, operation: Multiply) -> Made:
         return parameters, plain_type(d), body.gathered(rows, d)
     work = work_type(described, operation.saturates)
     products = _Products(operation.operands, d, described, work, operation.saturates)
-    makes = _unrolled if body.calls * _length(body, a, b, products.work) <= MOST_UNROLLED else _looped
+    elements = a.rows * a.columns
+    makes = _unrolled if is_unrolled(body.features, elements, b.columns, products.work, body.calls) else _looped
     return parameters, plain_type(d), makes(body, products)
 
 
@@ -101,14 +102,16 @@ class _Products:
                                                       self.is_saturating)) for total, in sums], self.d)
 
 
-def _length(body: Body, a: MatrixType, b: MatrixType, work: str) -> int:
-    """How long the code of all products is, in multiply-adds of registers."""
-    return a.rows * a.columns * _registers(body, b.columns, work) * INSTRUCTIONS.get(work, 1)
+def is_unrolled(features: Features, words: int, columns: int, work: str, calls: int) -> bool:
+    """Whether all products stand in a kernel's code, where so many multiply-accumulates of this kind are. words: of A;
+    columns: of B."""
+    length = words * _registers(features, columns, work) * INSTRUCTIONS.get(work, 1)
+    return calls * length <= MOST_UNROLLED  # multiply-adds of registers
 
 
-def _registers(body: Body, columns: int, work: str) -> int:
+def _registers(features: Features, columns: int, work: str) -> int:
     """How many registers a row of sums takes."""
-    return -(-columns * (bits_of(work) // 8) // register_bytes(body.features))
+    return -(-columns * (bits_of(work) // 8) // register_bytes(features))
 
 
 def _unrolled(body: Body, products: _Products) -> str:
@@ -133,7 +136,7 @@ def _looped(body: Body, products: _Products) -> str:
     work, vector = products.work, NumberWriter(body.writer, b.columns).vector(products.work)
     a_slot, b_slot = (_in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
                       zip(("%0", "%1"), (a, b), products.formats, strict=False))
-    sums = in_loops(body, products.begun(body), vector, _registers(body, b.columns, work), a.columns,
+    sums = in_loops(body, products.begun(body), vector, _registers(body.features, b.columns, work), a.columns,
                     lambda k: [body.writer.let(f"load {vector}, ptr {body.address(b_slot, vector, k)}")],
                     _elements(body, a_slot, pitch_of(a.columns, work), work), products.adding(body))
     return products.results(body, sums)
