@@ -89,3 +89,5 @@ def test_types_that_lie_apart() -> None:
     for device, changes in (("sim:generic", True), ("sim:intel_gpu_pvc", True), ("sim:nvidia_gpu_sm_70", False)):
         changed = transform(module, chosen(["element-functions"]), Goal(cm.device(device).description))[0]
         assert any(True for _ in changed.of_opcode(Op.CooperativeMatrixPerElementOpEXT)) == changes, device
+        folded = transform(changed, chosen(["values", "fold"]))[0]  # nothing is left but the conversion
+        assert not any(True for _ in folded.of_opcode(Op.CooperativeMatrixPerElementOpEXT))

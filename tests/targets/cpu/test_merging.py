@@ -600,35 +600,47 @@ CONVERTED = """
 #define M(rows, columns, use) \\
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
-kernel void k(global const IN *a, global const IN *b, global float *c, int n, int k)
+typedef OF_A given_a M(16, 16, A); typedef OF_B given_b M(16, 16, B);
+typedef IN matrix_a M(16, 16, A); typedef IN matrix_b M(16, 16, B);
+kernel void k(global const OF_A *a, global const OF_B *b, global float *c, int n, int k)
 {
     const int row = get_group_id(1) * 16, column = get_group_id(0) * 16;
     float M(16, 16, ACCUMULATOR) sum = coop_mat_init(0.0f);
     for (int at = 0; at < k; at += 16) {
-        IN M(16, 16, A) x = coop_mat_load(a + row * k + at, ROW, k);
-        IN M(16, 16, B) y = coop_mat_load(b + at * n + column * TOGETHER, LAYOUT, n * TOGETHER);
-        float M(16, 16, A) left = coop_mat_convert(x);
-        float M(16, 16, B) right = coop_mat_convert(y);
+        given_a x = coop_mat_load(a + row * k + at, ROW, k);
+        given_b y = coop_mat_load(b + at * n + column * TOGETHER, LAYOUT, n * TOGETHER);
+        matrix_a left = coop_mat_convert(x);
+        matrix_b right;
+        CONVERT
         sum = coop_matmul_add(left, right, sum, 0);
     }
     coop_mat_store(c + row * n + column, sum, ROW, n);
 }
 """
+WAYS = {"at once": "right = coop_mat_convert(y);",
+        "one by one": "for (int i = 0; i < coop_mat_length(right); i++) right[i] = (IN)y[i];"}
 
 
-@pytest.mark.thinned(4)
-@pytest.mark.parametrize("together", [1, 2])
-@pytest.mark.parametrize("element", ["half", "__bf16"])
+@pytest.mark.thinned(6)
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize(("of_a", "of_b", "element", "way"), [
+    ("half", "half", "float", "at once"), ("__bf16", "__bf16", "float", "one by one"),
+    ("__bf16", "char", "__bf16", "at once"), ("uchar", "__bf16", "__bf16", "at once"),
+    ("__bf16", "uchar", "__bf16", "one by one"), ("half", "char", "half", "one by one"),
+    ("char", "uchar", "float", "at once"), ("short", "half", "float", "at once"),
+])
 @pytest.mark.parametrize("level", LEVELS)
-def test_operands_that_are_converted(level: str, element: str, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A and B of 16 bits that become floats are taken from where they lie, B packed, too; several rounds are one."""
-    layout = "PACKED_INTEL" if together == 2 else "ROW_MAJOR"
-    options = (f"-DIN={element}", f"-DTOGETHER={together}",
-               f"-DLAYOUT=CLK_COOPERATIVE_MATRIX_LAYOUT_{layout}")
+def test_operands_that_are_converted(level: str, of_a: str, of_b: str, element: str, way: str, is_packed: bool,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """A and B that become other numbers are taken from where they lie, B packed, too; several rounds are one."""
+    size, rng = 96, np.random.default_rng(2)
+    a, b = (np.abs(10 * rng.standard_normal((size, size))).astype(TYPES[one][0]) for one in (of_a, of_b))
+    together = 4 // b.itemsize if is_packed else 1
+    layout = "PACKED_INTEL" if is_packed else "ROW_MAJOR"
+    options = (f"-DOF_A={of_a}", f"-DOF_B={of_b}", f"-DIN={element}", f"-DCONVERT={WAYS[way]}",
+               f"-DTOGETHER={together}", f"-DLAYOUT=CLK_COOPERATIVE_MATRIX_LAYOUT_{layout}")
     module = cm.build(CONVERTED, options).module
-    size, rng, dtype = 96, np.random.default_rng(2), TYPES[element][0]
-    a, b = (rng.standard_normal((size, size)).astype(dtype) for _ in range(2))
-    given = b.reshape(size // together, together, size).transpose(0, 2, 1) if together > 1 else b
+    given = b.reshape(size // together, together, size).transpose(0, 2, 1)
     found = []
     for merge in ("0", "2x3"):
         monkeypatch.setenv(VARIABLE, merge)
@@ -640,4 +652,5 @@ def test_operands_that_are_converted(level: str, element: str, together: int, mo
         (plan, _), = program._plans.values()
         assert isinstance(plan, MergedPlan) == (merge != "0")
     np.testing.assert_array_equal(*(one.view(np.uint32) for one in found))
-    np.testing.assert_allclose(found[0], a.astype(np.float32) @ b.astype(np.float32), atol=1e-3)
+    np.testing.assert_allclose(found[0], a.astype(np.float32) @ b.astype(np.float32), rtol=1e-4, atol=1e-1)
+    assert any("B: converted from" in line for line in program.explanation()) == (of_b != element)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import BoolType, FloatType, IntType, Type, TypeTable, VectorType
-from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.edit.functions import Body, FunctionEditor
 from coopmat.spirv.edit.ordering import LINES
 from coopmat.spirv.grammar import CHAINS, CONVERSIONS, OPENCL_STD, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
@@ -61,8 +61,17 @@ class Facts:
         return any(row.opcode == Op.Load and not self._is_own(row.words[0]) for row in self._rows(function)) or any(
             self.reads_memory(row.words[0]) for row in self._rows(function) if row.opcode == Op.FunctionCall)
 
+    def gives_element(self, function: int) -> bool:
+        """Whether a function of elements gives each as it is."""
+        element = self._body(function).parameters[2].result_id or 0
+        rows = [row for row in self._rows(function) if row.opcode not in LINES]
+        return [(row.opcode, row.words) for row in rows] == [(Op.ReturnValue, (element,))]
+
     def _rows(self, function: int) -> Iterator[Instruction]:
-        return next(body for body in self.editor.bodies if body.id == function).rows()
+        return self._body(function).rows()
+
+    def _body(self, function: int) -> Body:
+        return next(body for body in self.editor.bodies if body.id == function)
 
     def _computes(self, row: Instruction) -> bool:
         if row.opcode == Op.Load:

@@ -79,7 +79,8 @@ class Simplifying:
         if row.opcode == Op.Phi:
             values = set(row.words[::2]) - {row.result_id}
             return values.pop() if len(values) == 1 else None
-        if row.opcode == Op.CopyObject:
+        if row.opcode == Op.CopyObject or (row.opcode == Op.CooperativeMatrixPerElementOpEXT
+                                           and self.facts.gives_element(row.words[1])):
             return row.words[0]
         if row.opcode in _SIMPLER:
             found = _SIMPLER[row.opcode](self, row)

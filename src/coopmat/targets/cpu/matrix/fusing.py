@@ -4,12 +4,12 @@ from the memory that the kernel would have loaded them from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coopmat.spirv.analysis.matrix_uses import format_name
-from coopmat.spirv.analysis.types import BFLOAT16_ENCODING, FloatType, IntType
+from coopmat.spirv.analysis.types import IntType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.memory import together_in_memory
@@ -34,7 +34,6 @@ from coopmat.targets.llvm.ir_text import Block, CallLine, Function, Line, is_nam
 
 _SUMS = ("fp32", "fp64")  # formats of A in which sums are formed as well
 _PLAIN = (Layout.RowMajorKHR, Layout.ColumnMajorKHR)
-_HALVES = (FloatType(16), FloatType(16, BFLOAT16_ENCODING))
 _WRITES = (Publish, Store, StoreWindow, ToMemory)
 _WRITING_OPCODES = frozenset({"store", "fence", "atomicrmw", "cmpxchg"})
 _WRITING_INTRINSICS = ("llvm.mem", "llvm.masked.s", "llvm.masked.compressstore", "llvm.vp.s")
@@ -42,13 +41,12 @@ _WRITING_INTRINSICS = ("llvm.mem", "llvm.masked.s", "llvm.masked.compressstore",
 
 @dataclass(frozen=True)
 class _Found:
-    """A load in the block at hand: its line's number, and what it does. fmt: the format of its elements, if they become
-    floats behind it."""
+    """A load in the block at hand: its line's number, and what it does. conversions: of its elements, behind it."""
 
     line: int
     operation: Load | LoadWindow
     call: CallLine
-    fmt: str = ""
+    conversions: tuple[Convert, ...] = ()
 
 
 class Fusing:
@@ -65,11 +63,9 @@ class Fusing:
             return
         for block in function.blocks.values():
             self._rewrite_block(block)
-        for gone in (Convert, Load | LoadWindow):
-            used = {name for line in function.lines for name in line.used}
-            for block in function.blocks.values():
-                block.lines = [line for line in block.lines if line.result in used
-                               or not isinstance(self._operation(line), gone)]
+        while any(self._drop_unused(block, {name for line in function.lines for name in line.used})
+                  for block in function.blocks.values()):
+            pass
 
     def _rewrite_block(self, block: Block) -> None:
         loads: dict[str, _Found] = {}
@@ -78,8 +74,7 @@ class Fusing:
             if isinstance(operation, Load | LoadWindow) and line.call:
                 loads[line.result] = _Found(number, operation, line.call)
             elif isinstance(operation, Convert) and line.call and (found := loads.get(line.call.operands[0].value)):
-                if _widens(operation) and not found.fmt:
-                    loads[line.result] = replace(found, fmt=format_name(operation.operands[0], signed=True))
+                loads[line.result] = replace(found, conversions=(*found.conversions, operation))
             elif isinstance(operation, Multiply) and self._takes(operation) and line.call:
                 block.lines[number] = self._product(operation, line.call, loads)
             elif isinstance(operation, Multiply) and line.call:
@@ -88,6 +83,13 @@ class Fusing:
                     block.lines[number] = self._in_memory(operation, line.call, found)
             elif writes(line, operation):
                 loads.clear()
+
+    def _drop_unused(self, block: Block, used: Container[str]) -> bool:
+        """Remove loads and conversions that nothing uses; whether there were any."""
+        kept = [line for line in block.lines if line.result in used
+                or not isinstance(self._operation(line), Convert | Load | LoadWindow)]
+        found, block.lines = len(kept) < len(block.lines), kept
+        return found
 
     def _operation(self, line: Line) -> Operation | None:
         return self.operations.get(line.call.function) if line.call else None
@@ -111,7 +113,7 @@ class Fusing:
         meanwhile. other: the load of B."""
         a, b, _ = operation.operands
         registers = -(-b.columns * b.component.size // register_bytes(self._features))
-        return (operation.formats[0] in _SUMS and isinstance(found.operation, Load) and not found.fmt
+        return (operation.formats[0] in _SUMS and isinstance(found.operation, Load) and not found.conversions
                 and found.operation.layout in _PLAIN and a.rows * registers <= sum_registers(self._features)
                 and a.rows * a.columns * registers <= MOST_UNROLLED
                 and any(one is not None and not is_name(one.call.operands[1].value) for one in (found, other)))
@@ -138,14 +140,13 @@ class Fusing:
         kinds = []
         for kind, operand in zip((a, b), call.operands, strict=False):
             found = loads.get(operand.value)
-            if found is None or not _is_plain(found.operation, unit):
+            if found is None or not _is_plain(found, unit):
                 sources.append(None)
                 kinds.append(kind)
                 operands.append(str(operand))
                 continue
             load = found.operation
-            sources.append(Source(load.layout, isinstance(load, LoadWindow), load.is_kept,
-                                  load.result if found.fmt else None, found.fmt))
+            sources.append(Source(load.layout, isinstance(load, LoadWindow), load.is_kept, found.conversions))
             operands += map(str, found.call.operands)
         made = Product(result=operation.result, a=a, b=b, c=c, operands=(*kinds, c), formats=operation.formats,
                        saturates=operation.saturates, sources=(sources[0], sources[1]), step=operation.step,
@@ -164,16 +165,11 @@ def writes(line: Line, operation: Operation | None) -> bool:
     return not name.startswith("llvm.") or name.startswith(_WRITING_INTRINSICS)
 
 
-def _widens(operation: Convert) -> bool:
-    """Whether 16-bit floats become floats, which changes no number."""
-    before, after = operation.operands[0].component, operation.result.component
-    return before in _HALVES and after == FloatType(32)
-
-
-def _is_plain(load: Load | LoadWindow, unit: Unit) -> bool:
-    """Whether elements lie in bytes of their own, and one by one or as the unit takes them."""
-    kind = load.result
-    together = together_in_memory(kind, load.layout)
-    return kind.component != IntType(4) and (together == 1 or unit.takes_packed(together))
-
-
+def _is_plain(found: _Found, unit: Unit) -> bool:
+    """Whether elements lie in bytes of their own, one by one or as the unit takes them; where a unit of vectors has A
+    converted from integers, there is no -0 for what is not there."""
+    kind = found.operation.result
+    together = together_in_memory(kind, found.operation.layout)
+    has_zeros = unit.kind == "tiles" or not unit.is_float or kind.use != Use.MatrixAKHR
+    return kind.component != IntType(4) and (has_zeros or not isinstance(kind.component, IntType)) and (
+        together == 1 or unit.takes_packed(together) or (bool(found.conversions) and together % unit.together == 0))

@@ -253,14 +253,12 @@ class MultiplyInMemory(Operation):
 @dataclass(frozen=True)
 class Source:
     """A load that is a part of a product. is_window: of what lies in a window. is_kept: nothing writes there as long as
-    the launch lasts. kind, fmt: the type and format of what is loaded, if its elements become wider before they are
-    multiplied."""
+    the launch lasts. conversions: what elements go through before they are multiplied."""
 
     layout: CooperativeMatrixLayout
     is_window: bool
     is_kept: bool
-    kind: MatrixType | None = None
-    fmt: str = ""
+    conversions: tuple[Convert, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from coopmat.spirv.analysis.matrix_uses import format_name
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.transform.goal import counted
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Body, Features, is_large
@@ -15,6 +17,7 @@ from coopmat.targets.cpu.matrix.operation import (
     MultiplyInMemory,
     Operation,
     Product,
+    Source,
 )
 from coopmat.targets.cpu.matrix.product.product import copies_lines
 from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
@@ -58,11 +61,11 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
                 yield f"  {name}: a matrix of the kernel, packed for each product"
             elif source.is_kept and (name == "B" or unit.kind == "tiles"):
                 how = "copied once, row by row," if is_copied else "packed once,"
-                yield f"  {name}: {how} and kept for blocks that share it"
+                yield f"  {name}: {_converted(source)}{how} and kept for blocks that share it"
             elif is_copied:
                 yield f"  {name}: copied for each block, row by row"
             else:
-                yield f"  {name}: packed for each block"
+                yield f"  {name}: {_converted(source)}packed for each block"
     elif isinstance(operation, Expression):
         where = ", and stored without a copy" if operation.target else ""
         count = sum(not isinstance(step.operation, Fill) for step in operation.steps)
@@ -78,6 +81,15 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
         how = (f"the numerics '{operation.numerics}'" if isinstance(operation, MultiplyAs)
                else f"one instruction of AMX ({instruction})" if instruction else "vectors")
         yield f"products of {size}, {_formats(operation.formats)}: {how}"
+
+
+def _converted(source: Source) -> str:
+    """What an operand is converted from, if it is."""
+    if not source.conversions:
+        return ""
+    first = source.conversions[0]
+    is_signed = first.instruction not in (Op.ConvertUToF, Op.UConvert)
+    return f"converted from {format_name(first.operands[0], signed=is_signed)}, "
 
 
 def _unit(unit: Unit) -> str:

@@ -96,7 +96,7 @@ class _Copying:
     def _part(self, source: str, place: str, length: int) -> None:
         """So many elements of a line, as the unit takes them."""
         numbers, lines, unit = NumberWriter(self.body.writer, length), self.strips.lines, self.strips.unit
-        found = Number(lines.element, lanes=self.body.writer.let(
+        found = lines.converted(numbers, self.body.writer.let(
             f"load {numbers.vector(lines.element)}, ptr {source}, align {lines.size}"))
         if unit.kind == "numbers":
             found = to_work(numbers, found, lines.fmt, unit.word)
@@ -259,17 +259,16 @@ class _Filling:
         """The lines of memory as words: for each row or column those along K, or for each word those across K."""
         writer, lines = self.writer, self.lines
         vector, align = f"<{self.length} x {lines.element}>", lines.size
+        numbers = NumberWriter(writer, self.length)
         found = [writer.let(f"load {vector}, ptr {writer.line(source, number, stride)}, align {align}")
                  for number in range(self.count)]
+        loaded = [lines.converted(numbers, line) for line in found]
+        work = {"numbers": self.unit.word, "shorts": "i16"}.get(self.unit.kind)
+        if work:
+            loaded = [to_work(numbers, one, lines.fmt, work) for one in loaded]
+        element, found = loaded[0].type, [numbers.lanes(one) for one in loaded]
         if self.unit.kind == "numbers":
-            numbers = NumberWriter(writer, self.length)
-            return [part for line in found for part in self._parted(numbers.lanes(
-                to_work(numbers, Number(lines.element, lanes=line), lines.fmt, self.unit.word)), self.unit.word)]
-        element = lines.element
-        if self.unit.kind == "shorts":
-            numbers, element = NumberWriter(writer, self.length), "i16"
-            found = [numbers.lanes(to_work(numbers, Number(lines.element, lanes=line), lines.fmt, "i16"))
-                     for line in found]
+            return [part for line in found for part in self._parted(line, element)]
         if lines.order == "across":
             together = self.unit.together
             return [mixed(writer, found[first:first + together], element, self.length)

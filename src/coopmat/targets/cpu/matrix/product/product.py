@@ -41,8 +41,7 @@ class _Operand:
         fmt = format_of(name)
         if self.source is None:
             return in_matrix(body, self.kind, fmt, self.names[0])
-        kind, fmt = (self.kind, fmt) if self.source.kind is None else (self.source.kind, format_of(self.source.fmt))
-        return in_memory(body, kind, fmt, self.source, self.names)
+        return in_memory(body, self.kind, fmt, self.source, self.names)
 
 
 def _operands(operation: Product) -> list[_Operand]:

@@ -13,18 +13,22 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.copies import Range, inside
+from coopmat.targets.cpu.matrix.elements import function_of
 from coopmat.targets.cpu.matrix.memory import together_in_memory
-from coopmat.targets.cpu.matrix.operation import Source
+from coopmat.targets.cpu.matrix.operation import Convert, Source
 from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Number
 
 Order = Literal["along", "across", "packed"]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """An operand in memory. order: lines run along K, or across it, or each has words along K of all columns (the
-    packed layout of B). base: the address of its first element; stride: bytes from line to line, an i64. lines,
-    elements: of those of the matrix, the ones that are there; the others are zeros."""
+    """An operand in memory. fmt: of the elements that are multiplied; conversions: what makes them of those in memory.
+    order: lines run along K, or across it, or each has words along K of all columns (the packed layout of B). base: the
+    address of its first element; stride: bytes from line to line, an i64. lines, elements: of those of the matrix, the
+    ones that are there; the others are zeros."""
 
     kind: MatrixType
     fmt: Format
@@ -33,11 +37,19 @@ class Lines:
     stride: str
     lines: Range
     elements: Range
+    conversions: tuple[Convert, ...] = ()
 
     @property
     def element(self) -> str:
         """LLVM's type of an element."""
         return element_type(self.kind)
+
+    def converted(self, numbers: NumberWriter, line: str) -> Number:
+        """Elements of a line, as they are multiplied."""
+        found = Number(self.element, lanes=line)
+        for one in self.conversions:
+            found = Number(element_type(one.result), lanes=function_of(one, ())(numbers, found))
+        return found
 
     @property
     def size(self) -> int:
@@ -70,6 +82,8 @@ def in_memory(body: Body, kind: MatrixType, fmt: Format, source: Source, paramet
     """An operand that the kernel would have loaded: of its parameters the first are address and stride, and then comes
     the window."""
     base, stride, *window = parameters
+    conversions = source.conversions
+    kind = conversions[0].operands[0] if conversions else kind
     lines, elements = kind.rows, kind.columns
     order: Order = "along" if kind.use == Use.MatrixAKHR else "across"
     if source.layout == Layout.ColumnMajorKHR:
@@ -80,10 +94,10 @@ def in_memory(body: Body, kind: MatrixType, fmt: Format, source: Source, paramet
         lines, elements, order = lines // together, elements * together, "packed"
     whole = ("0", str(lines)), ("0", str(elements))
     if not source.is_window:
-        return Lines(kind, fmt, order, base, stride, *whole)
+        return Lines(kind, fmt, order, base, stride, *whole, conversions)
     writer = body.writer
     x, y, height, width = window[:4]
     first = writer.let(f"getelementptr i8, ptr {writer.line(base, x, stride)}, i64 "
                        f"{writer.let(f'mul i64 {y}, {kind.component.size}')}")
     return Lines(kind, fmt, order, first, stride, inside(writer, x, height, lines),
-                 inside(writer, y, width, elements))
+                 inside(writer, y, width, elements), conversions)
