@@ -297,7 +297,9 @@ def options_page() -> str:
              "and on, `-w`, `-W…`, `-ferror-limit=`, `-fsanitize=`, `-coopmat-schedule=` and those of mathematics, "
              "from `@kernel(options=…)` and from `cm.build`, whose options come after the kernel's own: of two that "
              "contradict each other the last one counts. Options about optimisation and `-g` change nothing; others "
-             "are refused.", ""]
+             "are refused.", "",
+             "Of SPIR-V and LLVM IR, as bytes or files, only `-coopmat-schedule=` changes something, also where the "
+             "module says another one: all else was decided when it was made.", ""]
     for title, options in GROUPS_OF_OPTIONS.items():
         lines += [f"## {title}", "", "| option | effect |", "|---|---|"]
         lines += [f"| `{_escape(str(option))}` | {_escape(option.help)} |" for option in options if option.help]

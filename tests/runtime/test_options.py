@@ -183,6 +183,21 @@ def test_options_of_python_kernels_come_before_those_of_the_build() -> None:
         assert (found, schedule_of(module).cluster) == (marks, cluster), (own, of_build)
 
 
+def test_schedules_of_what_is_compiled_already(tmp_path: Path) -> None:
+    """-coopmat-schedule= counts for SPIR-V and LLVM IR in every form, and more than what is fixed there."""
+    program = cm.build("kernel void k(global int *n) { n[0] = 1; }", "-coopmat-schedule=block:none,cluster:x")
+    assert schedule_of(program.optimized(1).module) == schedule_of(program.module)
+    files = {name: tmp_path / f"k{name}" for name in (".spv", ".spvasm", ".ll")}
+    files[".spv"].write_bytes(program.spirv)
+    files[".spvasm"].write_text(program.spirv_asm)
+    files[".ll"].write_text(program.llvm_ir)
+    for source in (program.spirv, program.module, *files.values()):
+        assert schedule_of(cm.build(source, "-coopmat-schedule=block:64x32").module).block == (64, 32)
+        with pytest.raises(cm.Error, match="unknown option '-coopmat-scedule=block:none'; did you mean"):
+            cm.build(source, "-coopmat-scedule=block:none")
+    assert schedule_of(cm.build(program.spirv).module).cluster == "x"
+
+
 def test_undefined_macros() -> None:
     assert headers("#if defined(A) || defined(__FAST_RELAXED_MATH__) || defined(CHAR_BIT)\n#error\n#endif",
                    "-DA -UA -UCHAR_BIT") == []

@@ -16,6 +16,7 @@ from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.runtime.selection import device as find_device
 from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.runtime.sources import OpenCLSource, PythonSource, llvm_to_spirv
+from coopmat.spirv.edit.processing import scheduled
 from coopmat.spirv.edit.specialization import Value
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache, find_cache
@@ -37,7 +38,7 @@ def build(source: Source, options: Options = (), device: Device | str | None = N
         (SPIR-V text) file; SPIR-V as bytes or as a :class:`coopmat.spirv.Module`; or a Python function with the
         decorator :func:`coopmat.sycl.kernel`.
     options: those of clBuildProgram, as one text (``"-D K=64 -cl-std=CL1.2"``) or as a sequence of words;
-        docs/build-options.md lists them.
+        docs/build-options.md lists them. Of SPIR-V and LLVM IR only ``-coopmat-schedule=`` changes something.
     device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
     link: further sources, linked with the first into one program: what one exports, the others import.
     spec_constants: values of the program's specialisation constants, by SpecId or by name; those that are left
@@ -122,12 +123,17 @@ def _translate(source: Source, options: Options, device: Device | None, cache: C
         case str():
             return _from_opencl(source, None, options, device, cache)
         case bytes() | bytearray() | memoryview():
-            return Program(Module.from_bytes(bytes(source)))
+            return Program(_scheduled(Module.from_bytes(bytes(source)), options))
         case Module():
-            return Program(source)
+            return Program(_scheduled(source, options))
         case Path():
             return _from_file(source, options, device, cache, is_linked)
     return _from_python(source, options, device, cache)
+
+
+def _scheduled(module: Module, options: Options) -> Module:
+    """A module that was compiled before, with what an option fixes of its launches; all else is decided in it."""
+    return scheduled(module, parse_options(options).schedule)
 
 
 def _from_python(source: Any, options: Options, device: Device | None, cache: Cache) -> Program:
@@ -149,18 +155,18 @@ def _from_file(path: Path, options: Options, device: Device | None, cache: Cache
         case ".ll":
             ir = read_text(path)
             module = llvm_to_spirv(ir, str(path), cache, keeps_imports=is_linked)
-            return Program(module, source_name=str(path), make_llvm_ir=lambda: ir, cache=cache)
+            return Program(_scheduled(module, options), source_name=str(path), make_llvm_ir=lambda: ir, cache=cache)
         case ".spv" | ".spvasm":
-            return _from_spirv(path)
+            return _from_spirv(path, options)
     raise Error(f"cannot build '{path}': its name must end in {', '.join(SOURCE_SUFFIXES[:-1])} "
                 f"or {SOURCE_SUFFIXES[-1]}")
 
 
-def _from_spirv(path: Path) -> Program:
+def _from_spirv(path: Path, options: Options) -> Program:
     content = read_bytes(path) if path.suffix == ".spv" else read_text(path)
     try:
         module = Module.from_bytes(content) if isinstance(content, bytes) else Module.from_text(content)
-        return Program(module, source_name=str(path))
+        return Program(_scheduled(module, options), source_name=str(path))
     except ValidationError as error:
         raise error.in_file(str(path)) from None
 

@@ -29,6 +29,7 @@ from coopmat.spirv.analysis import matrix_addresses
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.analysis.shader_interface import Interface, interfaces, is_shader
 from coopmat.spirv.analysis.sub_group_kernels import uses_sub_groups
+from coopmat.spirv.edit.processing import scheduled_as
 from coopmat.spirv.edit.specialization import SpecConstant, Value, frozen, resolve, spec_constants, specialize
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
@@ -203,7 +204,7 @@ class Program:
             raise Error(f"{self.source_name} cannot be optimised (-O{level}): LLVM optimises OpenCL C, LLVM IR and "
                         "kernels in Python; SPIR-V and what is linked stay as they are, at -O0")
         made = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
-        module = made.module
+        module = scheduled_as(made.module, self.module)
         if self._values is not None:
             left = {constant.spec_id for constant in spec_constants(module)}
             module = specialize(module, {number: value for number, value in self._values.items() if number in left})

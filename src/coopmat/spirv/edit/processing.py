@@ -17,6 +17,12 @@ def scheduled(module: Module, text: str | None) -> Module:
     return module if text is None else processed(module, f"{OPTION}{text}")
 
 
+def scheduled_as(module: Module, other: Module) -> Module:
+    """The module with what another form of it fixes."""
+    return scheduled(module, next((text.removeprefix(OPTION) for text in reversed(other.processed)
+                                   if text.startswith(OPTION)), None))
+
+
 def processed(module: Module, text: str) -> Module:
     """The module with a note of how it was processed, or is to be."""
     rows = list(module.instructions)
