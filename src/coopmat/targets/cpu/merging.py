@@ -39,7 +39,7 @@ from coopmat.targets.cpu.matrix.body import Features, is_large
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
 from coopmat.targets.cpu.matrix.vnni import can_multiply
 from coopmat.targets.cpu.options import HARDWARE
-from coopmat.targets.cpu.worth import COSTS, check_worth, costs_of
+from coopmat.targets.cpu.worth import Costs, check_worth, costs_of
 from coopmat.targets.llvm.values import bits_of
 
 VARIABLE = "COOPMAT_MERGE"
@@ -54,11 +54,11 @@ class _Depth:
     step: int
     rounds: bool
 
-    def block(self, columns: int) -> int:
+    def block(self, costs: Costs, columns: int) -> int:
         """The elements that a block takes, in a launch of so many columns; 0: as in those of most columns."""
         if self.rounds:
             return self.own
-        words = COSTS[self.unit.kind].words(columns)
+        words = costs.words(columns)
         return max(self.own, words * self.unit.together // self.own * self.own)
 
 
@@ -182,11 +182,12 @@ class Merging:
         own, extents = found.own_extents(), found.extents(launch.group_counts)
         if launch.wish is None and self._block is None:
             check_worth(found, depth.unit, self._features, extents, rounds=depth.rounds)
+        costs = costs_of(found, depth.unit)
         if launch.wish is not None:
             rows, columns = own[0] * launch.wish[0], own[1] * launch.wish[1]
         else:
-            rows, columns = self._block or costs_of(found, depth.unit).shape(extents, own, launch.threads)
-        block = depth.block(0 if found.changes_sums() else extents[1])
+            rows, columns = self._block or costs.shape(extents, own, launch.threads)
+        block = depth.block(costs, 0 if found.changes_sums() else extents[1])
         if (rows, columns) == own and block == depth.own and found.scope == Scope.Subgroup:
             raise NoMerge("a block of work-groups would be one work-group")
         return found.merged(Block(rows, columns, block, (variant.sub_group_size, 1, 1), Scope.Subgroup))

@@ -140,6 +140,20 @@ CHANGED = Costs(0, depths=COSTS["tiles"].depths, shapes=(
 second-level one, so that no part of A or B is put into order twice."""
 CHANGED_VECTORS = Costs(0, shapes=(Shape(64, 128, 0.9), Shape(160, 160, 1.0, (160, 160)), *_CHANGED))
 """The same for vectors."""
+IN_PLACE = Costs(30, shapes=(
+    Shape(128, 256, 1.0),
+    Shape(256, 128, 1.0),
+    Shape(128, 128, 1.0),
+    Shape(64, 128, 1.0),
+    Shape(64, 64, 0.9),
+    Shape(32, 64, 0.8),
+    Shape(32, 32, 0.7),
+    Shape(160, 160, 1.0, (160, 160)),
+))
+"""Floats and doubles whose A is multiplied where it lies: there is no copy that has to be used often."""
+IN_PLACE_BYTES = 4096
+"""Of each of their rows of A at once, so that sums go to memory less often: a block's B fills half of the second-level
+cache."""
 NARROW = 16
 """The columns of B that are multiplied at once at most: to put A into order pays if there are more."""
 MOST = 128 * 512
@@ -160,6 +174,8 @@ def costs_of(found: Neighbours, unit: Unit) -> Costs:
     if found.changes_sums():
         return CHANGED if is_tiles else CHANGED_VECTORS
     costs = FLAT if is_tiles and found.flat_products() else COSTS[unit.kind]
+    if unit.kind == "numbers" and unit.is_float and found.lies_by_rows(Use.MatrixAKHR, unit.word_bytes):
+        costs = replace(IN_PLACE, depths=((0, IN_PLACE_BYTES // unit.word_bytes),))
     return costs if found.sums() < 2 else costs.limited(MOST // found.sums())
 
 

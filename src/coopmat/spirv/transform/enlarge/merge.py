@@ -198,6 +198,12 @@ class Neighbours:
         return any(not access.by_rows for access in self.matrices.accesses
                    if (kind := self.matrices.kind(access.matrix)) is not None and kind.use == use)
 
+    def lies_by_rows(self, use: Use, nbytes: int) -> bool:
+        """Whether all matrices of a use are loaded by rows, of elements of so many bytes."""
+        found = [(access.by_rows, kind.component.size) for access in self.matrices.accesses
+                 if (kind := self.matrices.kind(access.matrix)) is not None and kind.use == use]
+        return bool(found) and set(found) == {(True, nbytes)}
+
     def extents(self, group_counts: Sequence[int]) -> tuple[int, int]:
         """Rows and columns of what all work-groups compute together."""
         found = [1, 1]

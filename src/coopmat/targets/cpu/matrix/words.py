@@ -19,7 +19,7 @@ from coopmat.targets.cpu.matrix.operation import (
     Product,
     Source,
 )
-from coopmat.targets.cpu.matrix.product.product import copies_lines
+from coopmat.targets.cpu.matrix.product.product import copies_lines, stays
 from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
 
 UNITS = {
@@ -57,7 +57,9 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
                 yield "  the last product's sums go to where the kernel stores them, without a copy"
         for name, source, is_copied in zip("AB", operation.sources, copies_lines(operation, Body(features)),
                                            strict=True):
-            if source is None:
+            if name == "A" and stays(operation, Body(features)):
+                yield "  A: multiplied where it lies, if all of it is there"
+            elif source is None:
                 yield f"  {name}: a matrix of the kernel, packed for each product"
             elif source.is_kept and (name == "B" or unit.kind == "tiles"):
                 how = "copied once, row by row," if is_copied else "packed once,"

@@ -282,7 +282,7 @@ class VectorBlocks(Blocks):
         writer, unit = self.body.writer, self.unit
         numbers, across = NumberWriter(writer, unit.lanes), self.parts(width)
         first = writer.let(f"urem i64 {m}, {unit.lanes}")
-        row_pitch, word_pitch = (unit.word_bytes, LINE) if self.a.by_words else (LINE, unit.word_bytes)
+        row_pitch, word_pitch = (str(unit.word_bytes), LINE) if self.a.by_words else (self.a.line, unit.word_bytes)
         a = writer.line(self.strip_of(self.a, m, 0), first, row_pitch)
         b = [self.strip_of(self.b, n, number) for number in range(len(across))]
         total = numbers.vector(unit.total)

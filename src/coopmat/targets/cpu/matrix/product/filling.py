@@ -32,14 +32,7 @@ def _fill(body: Body, strips: Strips, target: str, first: str, count: int) -> No
     if not strips.are_lines:
         _Filling(body, strips, target).done(first, count)
         return
-    writer, lines = body.writer, strips.lines
-    last = writer.let(f"sub i64 {strips.filled or strips.tiles}, 1")
-    end = writer.let(f"add i64 {strips.start(body, last, strips.elements)}, {strips.elements}")
-    wanted = (str(strips.extent), end) if lines.order == "along" else (end, str(strips.extent))
-    conditions = [writer.let(f"icmp {test} i64 {found}, {place}") for bounds, size in zip(
-        (lines.lines, lines.elements), wanted, strict=True)
-        for test, found, place in zip(("eq", "sge"), bounds, ("0", size), strict=True)]
-    is_whole = writer.all_of("true", *conditions)
+    writer, lines, is_whole = body.writer, strips.lines, strips.is_whole(body)
     part = writer.let(f"xor i1 {is_whole}, true")
     copying = _Copying(body, strips, target)
     writer.when(is_whole, lambda: (copying.along if lines.order == "along" else copying.across)(first, count))

@@ -73,6 +73,11 @@ def copies_lines(operation: Product, body: Body) -> tuple[bool, bool]:
     return a, b
 
 
+def stays(operation: Product, body: Body) -> bool:
+    """Whether A is multiplied where it lies, wherever all of it is there."""
+    return _strips(operation, body, 0, _operands(operation)[0].lines(body, operation.formats[0])).may_stay
+
+
 def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Made:
     """The body of a product. ``shares``: its parts of what is kept."""
     a, b = _operands(operation)
@@ -176,9 +181,23 @@ def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | Non
         ahead = Ahead(first, "0", 1, strips.nbytes // LINE)
     else:
         base, ahead = _buffer(body, strips), _along(body, strips.lines)
+        if strips.may_stay:
+            return _there(body, strips, base)
         fill(body, strips, base)
     excess = strips.tiles * strips.tile_bytes if strips.has_excess else -1
     return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess, ahead, strips.by_words)
+
+
+def _there(body: Body, strips: Strips, buffer: str) -> Panel:
+    """The strips of A where they lie in memory, if all of it is there; otherwise in a buffer."""
+    writer, lines = body.writer, strips.lines
+    stays = strips.is_whole(body)
+    writer.when(writer.let(f"xor i1 {stays}, true"), lambda: fill(body, strips, buffer))
+    strip_there = writer.let(f"mul i64 {lines.stride}, {strips.unit.lanes}")
+    base = writer.let(f"select i1 {stays}, ptr {lines.base}, ptr {buffer}")
+    line, tile, strip = (writer.let(f"select i1 {stays}, i64 {one}, i64 {other}") for one, other in (
+        (lines.stride, LINE), (strips.elements * lines.size, strips.tile_bytes), (strip_there, strips.strip_bytes)))
+    return Panel(base, line, tile, strip, by_words=False)
 
 
 def _along(body: Body, lines: Lines) -> Ahead:

@@ -95,6 +95,24 @@ class Strips:
             order == "along" or self.extent % self.unit.lanes == 0)
 
     @property
+    def may_stay(self) -> bool:
+        """Whether elements of A may be multiplied from where they are: those of floats, along K."""
+        return (self.is_a and self.lines.order == "along" and self.unit.kind == "numbers"
+                and self.lines.element == self.unit.word and self.lines.fmt.name in ("fp32", "fp64")
+                and not self.runs.gap)
+
+    def is_whole(self, body: Body) -> str:
+        """Whether all of the operand is there, as far as it is multiplied, an i1."""
+        writer, lines = body.writer, self.lines
+        last = writer.let(f"sub i64 {self.filled or self.tiles}, 1")
+        end = writer.let(f"add i64 {self.start(body, last, self.elements)}, {self.elements}")
+        wanted = (str(self.extent), end) if lines.order == "along" else (end, str(self.extent))
+        conditions = [writer.let(f"icmp {test} i64 {found}, {place}") for bounds, size in zip(
+            (lines.lines, lines.elements), wanted, strict=True)
+            for test, found, place in zip(("eq", "sge"), bounds, ("0", size), strict=True)]
+        return writer.all_of("true", *conditions)
+
+    @property
     def beside(self) -> int:
         """Strips that share lines of the caches in memory."""
         length = {"along": LINE, "across": self.unit.lanes, "packed": self.unit.lanes * self.lines.together}
