@@ -151,6 +151,7 @@ def _child(plan: Plan, threads: int, device: str, numbers: frozenset[int]) -> No
     from intel_jobs import intel_jobs
     from kernel_jobs import Jobs
     from loop_jobs import loop_jobs
+    from product_jobs import product_jobs
     from roofs import roofs
 
     import coopmat as cm
@@ -163,7 +164,8 @@ def _child(plan: Plan, threads: int, device: str, numbers: frozenset[int]) -> No
     if is_cpu:
         print(json.dumps({"threads": threads, "roofs": roofs(queue, threads, clock)}), flush=True)
     sources = (*(jobs.products(size) for size in plan.sizes), *(intel_jobs(jobs, size) for size in plan.sizes),
-               jobs.thin_products(), jobs.others(), loop_jobs(queue))
+               *(product_jobs(jobs, size) for size in plan.sizes), jobs.thin_products(), jobs.others(),
+               loop_jobs(queue))
     for number, make in enumerate(chain.from_iterable(sources)):
         if numbers and number not in numbers:
             continue

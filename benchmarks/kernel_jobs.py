@@ -148,7 +148,7 @@ class Jobs:
         if elements is FP32:
             product = left @ right
             peers["numpy"] = lambda: np.matmul(left, right, out=product)
-        return Job(name, run, peers, lambda: _error_of_product(c, left, right), 0.0 if elements is INT8 else 1e-5,
+        return Job(name, run, peers, lambda: error_of_product(c, left, right), 0.0 if elements is INT8 else 1e-5,
                    form.floors[elements.name], 2.0 * rows * size**2, _bytes(a, b, c))
 
     # --- others -----------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def _relative(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(found - expected).max() / np.abs(expected).max())
 
 
-def _error_of_product(c: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+def error_of_product(c: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """Of some rows, beside exact sums."""
     wide = np.int64 if c.dtype.kind == "i" else np.float64
     rows = slice(0, None, max(1, len(c) // 64))
