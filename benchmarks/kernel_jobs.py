@@ -109,6 +109,15 @@ def thin_forms(rows: int) -> Iterator[Form]:
         yield Form(name, (rows, 16), (1, 1), dict.fromkeys(SIMPLEST, 0.6), options)
 
 
+ENDS: dict[str, tuple[str, Callable[..., np.ndarray]]] = {
+    "bias and ReLU": ("s[i] = fmax(s[i] + bias[column], 0.f)", lambda s, bias, residual: np.maximum(s + bias, 0)),
+    "GELU by tanh": ("s[i] = 0.5f * s[i] * (1 + tanh(0.797885f * (s[i] + 0.044715f * s[i] * s[i] * s[i])))",
+                     lambda s, bias, residual: 0.5 * s * (1 + np.tanh(0.797885 * (s + 0.044715 * s**3)))),
+    "residual": ("s[i] += residual[(size_t)row * N + column]", lambda s, bias, residual: s + residual),
+}
+"""What is done to the sums of a product → in OpenCL C, and in numpy."""
+
+
 @dataclass
 class Jobs:
     """Makes jobs for a queue."""
@@ -155,6 +164,9 @@ class Jobs:
 
     def others(self) -> Iterator[Making]:
         """Everything that is no plain product."""
+        for elements in (BF16, FP16):
+            for end in ENDS:
+                yield partial(self.epilogue, elements, end, 1024)
         for elements in (FP16, BF16):
             for causal in (False, True):
                 yield partial(self.attention, elements, causal=causal)
@@ -239,6 +251,24 @@ class Jobs:
         wide = [one.astype(np.float32) for one in (a, b)]
         return Job(f"{count} products 16³, {elements.name}", run, {"numpy": lambda: wide[0] @ wide[1]},
                    lambda: _relative(c, wide[0] @ wide[1]), 1e-5, 1.0, 2.0 * count * 16**3, _bytes(a, b, c))
+
+    def epilogue(self, elements: Elements, end: str, size: int) -> Job:
+        """A square product that a loop over components finishes, beside the same without one."""
+        a, b = (elements.random(self.rng, size, size) for _ in range(2))
+        bias, residual = (self.rng.standard_normal(shape, np.float32) for shape in (size, (size, size)))
+        text, expected = ENDS[end]
+        found = []
+        for options in (["-DEND=" + text.replace(" ", "")], []):
+            c = np.zeros((size, size), np.float32)
+            kernel = self._built(HERE / "epilogue.cl", [f"-DIN={elements.source}", f"-DTK={elements.depth}", *options],
+                                 "gemm")
+            found.append((self.launch(kernel, (size, size // 16), (SUB_GROUP, 1), a, b, c, bias, residual,
+                                       *map(np.int32, (size, size))), c))
+        (run, c), (plain, _) = found
+        wide = a.astype(np.float64) @ b.astype(np.float64)
+        return Job(f"{elements.name} {size}³, {end}", run, {"without": plain},
+                   lambda: _relative(c, expected(wide, bias, residual)), 1e-5, 0.85, 2.0 * size**3,
+                   _bytes(a, b, c))
 
     def split_k(self, elements: Elements, size: int, depth: int, parts: int) -> Job:
         """A product of a long K in parts, and their sum."""
