@@ -207,6 +207,42 @@ def test_forms(form: str, scope: str, items: int, monkeypatch: pytest.MonkeyPatc
         assert re.search(r"[48] x 8 neighbouring work-groups are one", said), said  # by the number of threads
 
 
+OTHERS_OF_A_PROGRAM = """
+constant int table[4] = {1, 2, 3, 4};
+kernel void first(global half *p)
+{
+    local half tile[256];
+    half M(16, 16, A) a = coop_mat_load(p, ROW, 16);
+    half M(16, 16, B) b = coop_mat_load(p, ROW, 16);
+    float M(16, 16, ACCUMULATOR) s = coop_mat_init(0.0f);
+    s = coop_matmul_add(a, b, s, 0);
+    tile[get_local_id(0)] = s[0];
+    p[0] = tile[1] + table[get_local_id(0) & 3];
+}
+"""
+
+
+def test_other_kernels_of_a_program() -> None:
+    """Their variables, and the types of their products, are no reasons; those of the kernel are, with name and line."""
+    source = PRELUDE.replace("kernel void k(", OTHERS_OF_A_PROGRAM.strip().replace("kernel", "__kernel")
+                             + "\nkernel void k(", 1)
+    source = source.replace("__attribute__((reqd_work_group_size(ITEMS, 1, 1)))", "")
+    for name, text in (USUAL | {"SCOPE_SCOPE": "SCOPE_SUBGROUP"}).items():
+        source = source.replace(name, text, 1)
+    rng, device = np.random.default_rng(0), cm.device("cpu")
+    a, b = rng.integers(-128, 128, (N, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
+    out, queue = np.zeros((N, N), np.int32), cm.Queue(device)
+    for uses in (False, True):
+        line = source[:source.index("matrix_c s =")].count("\n") + 1
+        program = cm.build(source.replace("coop_mat_init(0);", "coop_mat_init(table[K & 1]);" if uses else
+                                          "coop_mat_init(0);"), device=device)
+        queue.enqueue(program.kernel("k"), (N, N // 16), (16, 1), a, b, out, np.zeros(N, np.int32), N, K).wait()
+        np.testing.assert_array_equal(out, a.astype(np.int32) @ b + uses)
+        said = "\n".join(device.explanation(program.load(device)))
+        assert (f"not merged: it uses a constant of the program, 'table' (<source>:{line})" if uses else
+                "neighbouring work-groups are one") in said, said
+
+
 ROWS_APART = {
     "work-groups along z": "size_t h = get_group_id(2);",
     "rounds": "for (int h = 0; h < 2; h++)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -87,7 +88,8 @@ def test_sizes_of_blocks(groups: tuple[int, int], threads: int, factors: tuple[i
 ])
 def test_narrow_products(groups: tuple[int, int], options: dict[str, Any], found: tuple[int, int] | str) -> None:
     """Parts of A that are used few times are not put into order."""
-    assert merged(**({"element": "char", "each": ADDED, "groups": groups, "level": "avx512"} | options)) == found
+    answer = merged(**({"element": "char", "each": ADDED, "groups": groups, "level": "avx512"} | options))
+    assert answer == found if isinstance(found, tuple) else re.fullmatch(rf"{found} \(<source>:\d+\)", str(answer))
 
 
 @pytest.mark.parametrize(("element", "level", "each", "groups", "found"), [

@@ -25,6 +25,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.transform.alone import alone
 from coopmat.spirv.transform.enlarge.conditions import Placing, placings
 from coopmat.spirv.transform.enlarge.grids import Grid, grid_of
+from coopmat.spirv.transform.enlarge.growth import no_merge_at
 from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
@@ -89,15 +90,14 @@ class Merging:
     def __init__(self, module: Module, features: Features) -> None:
         self._given, self._features = module, features
         self._block = schedule_of(module).block
-        self._module: Module | None = None
+        self._modules: dict[str, Module] = {}
         self._raised: dict[tuple[object, ...], Raised | NoMerge] = {}
 
-    @property
-    def module(self) -> Module:
-        """The module with values instead of variables."""
-        if self._module is None:
-            self._module = with_values(self._given, element_loops=False, device=CPU)
-        return self._module
+    def _module(self, kernel: str) -> Module:
+        """A kernel by itself, with values instead of variables."""
+        if kernel not in self._modules:
+            self._modules[kernel] = with_values(alone(self._given, kernel), element_loops=False, device=CPU)
+        return self._modules[kernel]
 
     def raises(self, kernel: str) -> bool:
         """Whether a kernel's products are of vectors that work-items hold, by Intel's sub-group functions."""
@@ -108,7 +108,7 @@ class Merging:
     def _source(self, kernel: str, variant: Variant, launch: Launch) -> Raised:
         """The module of which a kernel is merged: its products are those of cooperative matrices."""
         if not self.raises(kernel):
-            return Raised(self.module)
+            return Raised(self._module(kernel))
         key = kernel, launch.local_size, variant.sub_group_size
         if key not in self._raised:
             try:
@@ -132,7 +132,7 @@ class Merging:
 
     def step(self, kernel: str, variant: Variant) -> int:
         """How much of K an instruction takes at most, so that sums stay what they are; 0 for any number."""
-        return 0 if self.raises(kernel) else _depth(self._given, variant, self._features).step
+        return 0 if self.raises(kernel) else _depth(alone(self._given, kernel), variant, self._features).step
 
     def of(self, kernel: str, variant: Variant, launch: Launch) -> Merged:
         """The fastest merged form of a kernel for a launch. NoMerge, with the reason, if there is none."""
@@ -158,7 +158,7 @@ class Merging:
         reason, if it is none though it does."""
         if self.raises(kernel):
             return None
-        return grid_of(self.module, kernel, launch.local_size, variant.sub_group_size, launch.group_counts)
+        return grid_of(self._module(kernel), kernel, launch.local_size, variant.sub_group_size, launch.group_counts)
 
     def _placed_or_none(self, kernel: str, variant: Variant, launch: Launch, placing: Placing) -> Merged | None:
         try:
@@ -218,17 +218,23 @@ def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
         unit = unit_of(use.formats, use.saturating, features)
         if unit.kind == "pairs" and not any(map(is_large, (a, b, c))) and not can_multiply(
                 features, (a, b, c), [format_of(name) for name in use.formats]):
-            raise NoMerge(f"products of {a.rows}x{b.columns}x{a.columns} are rounded otherwise than those of blocks, "
-                          "whose instructions take two numbers along K at once")
+            raise no_merge_at(module, row, f"products of {a.rows}x{b.columns}x{a.columns} are rounded otherwise than "
+                                           "those of blocks, whose instructions take two numbers along K at once")
         units.add(unit)
         depths.add(a.columns)
         sums.add(d.component)
-    if len(units) != 1 or len(depths) != 1:
-        raise NoMerge("its products are of different types or of different K")
+        if len(units) > 1 or len(depths) > 1:
+            raise no_merge_at(module, row, "its products are of different types or of different K, such as this one "
+                                           "and one before")
+    if not units:
+        raise NoMerge("it multiplies no matrices")
     (unit,), (own,) = units, depths
     rounds = any(isinstance(one, FloatType) and 8 * one.size < bits_of(unit.total) for one in sums)
     is_checked = any(True for _ in module.of_opcode(Op.CooperativeMatrixLoadCheckedINTEL))
-    return _Depth(unit, own, _step(unit, own, is_checked=is_checked), rounds)
+    try:
+        return _Depth(unit, own, _step(unit, own, is_checked=is_checked), rounds)
+    except NoMerge as reason:
+        raise no_merge_at(module, row, str(reason)) from None
 
 
 def _kind(types: TypeTable, module: Module, identifier: int) -> MatrixType:

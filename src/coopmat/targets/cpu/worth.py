@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.transform.enlarge.flat import FlatProduct
-from coopmat.spirv.transform.enlarge.merge import Neighbours, NoMerge
+from coopmat.spirv.transform.enlarge.merge import Neighbours
 from coopmat.targets.cpu.matrix.amx import tile_shape
 from coopmat.targets.cpu.matrix.body import Features
 from coopmat.targets.cpu.matrix.multiply import is_unrolled
@@ -192,9 +192,11 @@ def check_worth(found: Neighbours, unit: Unit, features: Features, extents: Size
         reasons.append(found.refused(first, "each product rounds its sums, so that several rounds cannot be one"))
     if extents[1] > 1 and not found.lies_by_columns(Use.MatrixAKHR):
         if found.own_extents()[1] == extents[1] <= NARROW:
-            reasons.append(NoMerge("C is one tile wide, and so narrow that no part of A is multiplied more than once"))
+            reasons.append(found.refused(first, "C is one tile wide, and so narrow that no part of A is multiplied "
+                                                "more than once"))
         if unit.kind == "tiles" and not flats and _is_narrow(extents, NARROW_TILES, TALL):
-            reasons.append(NoMerge(f"C has only {extents[1]} columns, so that parts of A are multiplied few times"))
+            reasons.append(found.refused(first, f"C has only {extents[1]} columns, so that parts of A are multiplied "
+                                                "few times"))
     for reason in filter(None, reasons):
         raise reason
 

@@ -217,7 +217,7 @@ ADDING = LOOP.replace("coop_mat_store", "for (int e = 0; e < coop_mat_length(c);
 REFUSED = {
     "a barrier": (f"{START} barrier(CLK_GLOBAL_MEM_FENCE); {LOOP}", "other effects than on matrices"),
     "an atomic": (f"{START} atomic_inc(out); {LOOP}", "other effects than on matrices"),
-    "printf": (f'{START} printf("%d", n); {LOOP}', "variables of its own"),
+    "printf": (f'{START} printf("%d", n); {LOOP}', "it uses a constant of the program"),
     "a store": (f"{START} out[0] = 1; {LOOP}", "other effects than on matrices"),
     "a branch": (f"{START} if (row >= 64) return; {LOOP}", "depends on"),
     "the position in a loop": (f"{START} {LOOP.replace('i < k', 'i < k + get_group_id(0)')}", "depends on"),

@@ -34,7 +34,12 @@ class NoMerge(Exception):
 
 def no_merge(editor: FunctionEditor, row: Instruction, reason: str) -> NoMerge:
     """Why they cannot, and the line of the source where it stands, if the module tells."""
-    place = place_of(editor.module, row)
+    return no_merge_at(editor.module, row, reason)
+
+
+def no_merge_at(module: Module, row: Instruction, reason: str) -> NoMerge:
+    """The same for an instruction of a module."""
+    place = place_of(module, row)
     return NoMerge(reason if place is None else f"{reason} ({place.file.name}:{place.line})")
 
 
@@ -144,12 +149,18 @@ class Matrices:
 
 
 def scope_of(module: Module) -> Scope:
-    """The scope of a module's matrices. NoMerge if there are several."""
-    found = {module.constant_value(row.words[1]) for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)}
+    """The scope of the matrices in a module's functions. NoMerge if there are several."""
+    scopes = {row.result_id: module.constant_value(row.words[1])
+              for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)}
+    found: dict[int | float | None, Instruction] = {}
+    for row in (row for function in module.functions for block in function.blocks for row in block.instructions):
+        if row.type_id in scopes:
+            found.setdefault(scopes[row.type_id], row)
     for scope in (Scope.Subgroup, Scope.Workgroup):
-        if found == {scope}:
+        if (found.keys() or set(scopes.values())) == {scope}:
             return scope
-    raise NoMerge("its matrices are not all of one scope, sub-group or work-group")
+    reason = "its matrices are not all of one scope, sub-group or work-group"
+    raise no_merge_at(module, list(found.values())[-1], reason) if found else NoMerge(reason)
 
 
 def uses_position(editor: FunctionEditor, function: int) -> bool:
@@ -184,13 +195,16 @@ def growth_of(matrices: Matrices) -> Growth:
     for axis, classes in enumerate(found):
         for one in classes:
             if one in axes:
-                raise NoMerge(f"axes {axes[one]} and {axis} lead along the same extent of a matrix")
+                access = next(access for access in matrices.accesses for place in range(2)
+                              if matrices.dimensions.find((access.matrix, place)) == one)
+                raise no_merge(matrices.editor, access.row,
+                               f"axes {axes[one]} and {axis} lead along the same extent of a matrix")
             axes[one] = axis
     if not axes:
         reason = "no matrix lies beside the one of a neighbouring work-group"
         stored = next((access for access in matrices.accesses if not access.is_load), None)
-        raise NoMerge(reason) if stored is None else no_merge(matrices.editor, stored.row, f"{reason}, such as what is "
-                                                                                           "stored")
+        raise no_merge(matrices.editor, *((matrices.products[0], reason) if stored is None else (
+            stored.row, f"{reason}, such as what is stored")))
     steps: dict[int, int] = {}
     for (matrix, place), axis in axes.items():
         kind = matrices.kind(matrix)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from coopmat.spirv.analysis.control_flow import successors_of
+from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_variable
@@ -37,6 +38,9 @@ from coopmat.spirv.transform.enlarge.sizes import require_sizes
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold, remove_unused
 from coopmat.spirv.transform.goal import Goal
+
+VARIABLES = {StorageClass.Workgroup: "local memory", StorageClass.UniformConstant: "a constant of the program"}
+"""What variables of a module are, in messages; all others are just that."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class Neighbours:
         self.entry = next(one for one in module.entry_points if one.name == kernel
                           and one.model == ExecutionModel.Kernel)
         self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
-        self._check_variables()
+        self._check_variables(kernel)
         self.conditions, self.apart, self.quotients = conditions, tuple(apart), quotients
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
         self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements,
@@ -137,11 +141,18 @@ class Neighbours:
             raise NoMerge("it multiplies no matrices")
         self.growth = growth_of(self.matrices)
 
-    def _check_variables(self) -> None:
-        """Refuse a module with variables of its own: merged kernels would not share them with others."""
-        for row in self.editor.head:
-            if row.opcode == Op.Variable and row.words[0] != StorageClass.Input:
-                raise NoMerge("the program has variables of its own")
+    def _check_variables(self, kernel: str) -> None:
+        """Refuse a kernel that uses variables of the module: merged kernels would not share them with others."""
+        variables = {row.result_id: row for row in self.editor.head
+                     if row.opcode == Op.Variable and row.words[0] != StorageClass.Input}
+        if not variables:
+            return
+        for row in reachable_instructions(self.editor.module, kernel):
+            for word in row.ids():
+                if word in variables:
+                    what = VARIABLES.get(StorageClass(variables[word].words[0]), "a variable of the program")
+                    name = self.editor.module.names.get(word)
+                    raise no_merge(self.editor, row, f"it uses {what}" + (f", '{name}'" if name else ""))
 
     @property
     def scope(self) -> Scope:
