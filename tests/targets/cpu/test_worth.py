@@ -70,7 +70,8 @@ def merged(element: str, each: str, groups: tuple[int, int], level: str, threads
     ((64, 64), 1, (8, 16)),
     ((5, 6), 1, (5, 6)),      # as many as there are
     ((10, 10), 1, (10, 10)),
-    ((10, 10), 2, (10, 5)),   # of which each thread has one
+    ((16, 16), 2, (16, 8)),   # of which each thread has one
+    ((8, 8), 2, (8, 8)),      # too few for two threads
     ((11, 22), 1, (11, 8)),   # blocks of much the same size
     ((50, 33), 1, (13, 7)),
     ((1, 64), 1, (1, 16)),

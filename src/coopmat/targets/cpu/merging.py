@@ -186,7 +186,10 @@ class Merging:
         if launch.wish is not None:
             rows, columns = own[0] * launch.wish[0], own[1] * launch.wish[1]
         else:
-            rows, columns = self._block or costs.shape(extents, own, launch.threads)
+            tiles = math.prod(-(-size // tile) for size, tile in zip(extents, own, strict=True))
+            groups = math.prod(launch.group_counts) * math.prod(found.indices.positions.groups)
+            threads = -(-launch.threads // max(1, groups // tiles))  # others have the C of other work-groups
+            rows, columns = self._block or costs.shape(extents, own, threads)
         block = depth.block(costs, 0 if found.changes_sums() else extents[1])
         if (rows, columns) == own and block == depth.own and found.scope == Scope.Subgroup:
             raise NoMerge("a block of work-groups would be one work-group")

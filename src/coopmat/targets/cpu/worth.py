@@ -19,6 +19,8 @@ from coopmat.targets.cpu.matrix.sums import register_bytes
 Sizes = tuple[int, int]
 """Rows and columns."""
 EXACT = 18  # tiles
+SHARE = 128 * 128
+"""Elements of C that a thread has at least: for less, it is done before another one has begun."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,10 @@ class Costs:
         return next(words for most, words in self.depths if not most or 0 < columns <= most)
 
     def shape(self, extents: Sizes, own: Sizes, threads: int) -> Sizes:
-        """The rows and columns of the blocks that take the least time. extents: of C; own: of a work-group's tile."""
+        """The rows and columns of the blocks that take the least time. extents: of C; own: of a work-group's tile;
+        threads: that share one C."""
+        threads = min(threads, max(1, math.prod(extents) // SHARE))
+
         def time(found: tuple[Sizes, float]) -> float:
             """In that of a product of a row and a column."""
             (rows, columns), speed = found
