@@ -15,17 +15,21 @@ SOURCE = """
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define PACKED CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL
 #define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
-#define LOAD_A(i, at) (BY_COLUMNS_A ? coop_mat_load(a + (row + (i) * TM) + (size_t)(at) * m, COLUMN, m) \\
-                                    : coop_mat_load(a + (row + (i) * TM) * k + (at), ROW, k))
+#define LOAD_A(a, i, at) (BY_COLUMNS_A ? coop_mat_load((a) + (row + (i) * TM) + (size_t)(at) * m, COLUMN, m) \\
+                                       : coop_mat_load((a) + (row + (i) * TM) * k + (at), ROW, k))
 #if TOGETHER > 1
-#define LOAD_B(j, at) coop_mat_load(b + (size_t)(at) * n + (column + (j) * TN) * TOGETHER, PACKED, n * TOGETHER)
+#define LOAD_B(b, j, at) coop_mat_load((b) + (size_t)(at) * n + (column + (j) * TN) * TOGETHER, PACKED, n * TOGETHER)
 #else
-#define LOAD_B(j, at) (BY_COLUMNS_B ? coop_mat_load(b + (at) + (column + (j) * TN) * k, COLUMN, k) \\
-                                    : coop_mat_load(b + (size_t)(at) * n + column + (j) * TN, ROW, n))
+#define LOAD_B(b, j, at) (BY_COLUMNS_B ? coop_mat_load((b) + (at) + (column + (j) * TN) * k, COLUMN, k) \\
+                                       : coop_mat_load((b) + (size_t)(at) * n + column + (j) * TN, ROW, n))
 #endif
-#define LOAD(x, y, at) \\
-    for (int i = 0; i < RM; i++) x[i] = LOAD_A(i, at); \\
-    for (int j = 0; j < RN; j++) y[j] = LOAD_B(j, at)
+#define LOAD_FROM(a, b, x, y, at) \\
+    for (int i = 0; i < RM; i++) x[i] = LOAD_A(a, i, at); \\
+    for (int j = 0; j < RN; j++) y[j] = LOAD_B(b, j, at)
+#define LOAD(x, y, at) LOAD_FROM(a, b, x, y, at)
+#define SHIFT (TK == 8 ? 3 : TK == 16 ? 4 : TK == 32 ? 5 : 6)
+#define STEP_A (BY_COLUMNS_A ? TK * m : TK)
+#define STEP_B (BY_COLUMNS_B ? TK : TK * n)
 #define EACH for (int i = 0; i < RM; i++) for (int j = 0; j < RN; j++)
 #define ADD(x, y, sums) EACH sums[i][j] = coop_matmul_add(x[i], y[j], sums[i][j], FLAGS)
 #define COPY(x, next_x, y, next_y) \\
@@ -67,6 +71,15 @@ C_BEFORE = 77
 
 LOOPS = {
     "simple": """for (int at = 0; at < k; at += TK) { LOAD(x, y, at); ADD(x, y, sums); }""",
+    "shifted": """for (int o = 0; o < k >> SHIFT; o++) { LOAD(x, y, o << SHIFT); ADD(x, y, sums); }""",
+    "down to zero": """int left = k / TK, at = 0; while (left--) { LOAD(x, y, at); ADD(x, y, sums); at += TK; }""",
+    "asked behind": """int at = 0; do { LOAD(x, y, at); ADD(x, y, sums); at += TK; } while (at < k);""",
+    "exactly": """int o = 0; do { LOAD(x, y, o * TK); ADD(x, y, sums); } while (++o != k / TK);""",
+    "pointers": """const global IN *pa = a, *pb = b, *end = a + k / TK * STEP_A;
+        while (pa < end) { LOAD_FROM(pa, pb, x, y, 0); ADD(x, y, sums); pa += STEP_A; pb += STEP_B; }""",
+    "to a pointer": """const global IN *pb = b, *end = b + (k >> SHIFT) * STEP_B;
+        for (int at = 0; pb != end; at += TK, pb += STEP_B) { LOAD_FROM(a + at * (STEP_A / TK), pb, x, y, 0);
+                                                              ADD(x, y, sums); }""",
     "a round ahead": """LOAD(x, y, 0);
         for (int at = TK; at < k; at += TK) { LOAD(next_x, next_y, at); ADD(x, y, sums); COPY(x, next_x, y, next_y); }
         ADD(x, y, sums);""",
@@ -115,12 +128,14 @@ LOOPS = {
         }
         EACH sums[i][j] = sums[i][j] + others[i][j];""",
 }
-"""How a kernel goes along K; those after the sixth one need an even number of rounds."""
-_EVEN = list(LOOPS)[6:]
+"""How a kernel goes along K; the last four need an even number of rounds."""
+_EVEN = list(LOOPS)[-4:]
 _NUMBERED = "t / across", "t % across"
 TILES = {
     "a grid": ("", "get_group_id(1)", "get_group_id(0)"),
+    "upwards": ("", "get_num_groups(1) - 1 - get_group_id(1)", "(get_global_id(0) & ~15) >> 4"),
     "a row": ("int t = get_group_id(0);", *_NUMBERED),
+    "a row from the last one": ("uint t = get_num_groups(0) - 1 - get_group_id(0);", *_NUMBERED),
     "one after the other": ("for (int t = get_group_id(0); t < down * across; t += get_num_groups(0))", *_NUMBERED),
     "of 64 bits": ("for (ulong t = get_global_id(0) / 16; t < (ulong)down * across; t += get_global_size(0) / 16)",
                    *_NUMBERED),
@@ -183,7 +198,8 @@ def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
     tiles = chance.choice(("a grid", *TILES))
     options |= dict(zip(("TILES", "ROW_OF", "COLUMN_OF"), TILES[tiles], strict=True))
     few = [chance.randint(1, most_groups) for _ in range(2)]
-    groups = {"a grid": (grid[1], grid[0]), "a row": (grid[0] * grid[1], 1), "in both directions": (few[1], few[0]),
+    groups = {"a grid": (grid[1], grid[0]), "upwards": (grid[1], grid[0]), "a row": (grid[0] * grid[1], 1),
+              "a row from the last one": (grid[0] * grid[1], 1), "in both directions": (few[1], few[0]),
               "along a column": (grid[1], few[0])}.get(tiles, (few[0], 1))
     return Drawn(element, tuple(f"-D{name}={value}" for name, value in options.items()),
                  (m, n, depth * (2 * -(-rounds // 2) if loop in _EVEN else rounds)), groups, start, end, columns,

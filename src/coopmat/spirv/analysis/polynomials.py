@@ -16,8 +16,8 @@ class Atom:
     kind: ``argument`` (``number`` is its position), ``group`` (the position of the group along axis ``number``, a
     work-group or one of its sub-groups), ``groups`` (how many there are along it), ``outer`` (the position of the
     work-group, where that has several groups), ``inner`` (that of the group in it), ``local`` (the position in the
-    group along an axis), ``round`` (how often the loop with header ``number`` has come back), ``rounds`` (how often it
-    is run), ``value`` (an id).
+    group along an axis), ``address`` (of the pointer ``number``, in bytes), ``round`` (how often the loop with header
+    ``number`` has come back), ``rounds`` (how often it is run), ``value`` (an id).
     """
 
     kind: str
@@ -136,6 +136,21 @@ class Polynomial:
                 bounds = (min(products), max(products))
             low, high = low + bounds[0], high + bounds[1]
         return low, high
+
+    def is_multiple(self, number: int, ranges: Mapping[Atom, Range]) -> bool:
+        """Whether all its values are multiples of a number, given the ranges of its atoms."""
+        fixed = 0
+        for monomial, factor in self.terms:
+            is_fixed = True
+            for atom in monomial:
+                low, high = ranges.get(atom, (0, 1))
+                factor *= low if low == high else 1
+                is_fixed = is_fixed and low == high
+            if is_fixed:
+                fixed += factor
+            elif factor % number:
+                return False
+        return fixed % number == 0
 
 
 def _without(monomial: Monomial, lead: Monomial) -> Monomial | None:

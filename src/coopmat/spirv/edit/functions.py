@@ -234,6 +234,13 @@ def replace_uses(body: Body, same: Mapping[int, int]) -> None:
         block.instructions = [_with_other_ids(item, ends) for item in block.instructions]
 
 
+def replace_outside(body: Body, inside: Collection[Block], same: Mapping[int, int]) -> None:
+    """Other ids in the place of some, all at once, in what is not in some blocks."""
+    for block in body.blocks:
+        if block not in inside:
+            block.instructions = [_with_other_ids(item, same) for item in block.instructions]
+
+
 def _with_other_ids(item: Instruction, ends: Mapping[int, int]) -> Instruction:
     if item.opcode in LINES or not any(word in ends for word in item.words):
         return item

@@ -87,9 +87,9 @@ def _merged(module: Module, name: str, signature: KernelSignature, goal: Goal) -
     if not any(row.opcode == Op.CooperativeMatrixMulAddKHR for row in reachable_instructions(module, name)):
         raise NoMerge("it multiplies no matrices")
     values = with_values(module, element_loops=False, device=goal.device)
-    one_by_one, of_rounds, quotients = in_turn(values, name, local_size, size)
+    one_by_one, of_rounds, computed = in_turn(values, name, local_size, size)
     side_by_side, conditions, apart = packed(one_by_one, name, local_size, size)
-    found = Neighbours(side_by_side, name, local_size, size, (*of_rounds, *conditions), apart, quotients=quotients)
+    found = Neighbours(side_by_side, name, local_size, size, (*of_rounds, *conditions), apart, computed=computed)
     down, across = goal.merge or USUAL
     rows, columns = found.own_extents()
     work_group = (size, 1, 1) if found.scope == Scope.Subgroup else local_size

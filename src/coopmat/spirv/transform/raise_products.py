@@ -20,7 +20,7 @@ from coopmat.spirv.edit.functions import Body, FunctionEditor
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Content
-from coopmat.spirv.transform.enlarge.conditions import Condition, Quotient
+from coopmat.spirv.transform.enlarge.conditions import Computed, Condition
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal, Say, counted
@@ -41,7 +41,7 @@ class Raised(NamedTuple):
 
     module: Module
     conditions: tuple[Condition, ...] = ()
-    quotients: Mapping[int, Quotient] = MappingProxyType({})
+    computed: Mapping[int, Computed] = MappingProxyType({})
     products: int = 0
 
 
@@ -143,7 +143,7 @@ def _raised(module: Module, kernel: str, local_size: Sequence[int], sub_group_si
     except NotKnown as reason:
         place = place_of(module, reason.row)
         raise NotRaised(f"{reason}" + ("" if place is None else f" ({place.file.name}:{place.line})")) from None
-    return Raised(editor.done(), tuple(indices.conditions), dict(indices.quotients), count)
+    return Raised(editor.done(), tuple(indices.conditions), dict(indices.computed), count)
 
 
 def _body(editor: FunctionEditor, kernel: str) -> Body:

@@ -38,7 +38,8 @@ class Source:
     """A kernel ``c(in a, in b, global int *c, int n, int k)``: c = a * b, a with rows of k + 8, c of n elements.
 
     rows, columns: what a work-group computes. local: its work-items. by_columns: whether b is column-major. adds:
-    whether c is added to; borders: whether the first row of b and the first column of a are.
+    whether c is added to; borders: whether the first row of b and the first column of a are. once: whether the loop
+    does a round in any case.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Source:
     adds: bool = False
     depth: int = 8
     borders: bool = False
+    once: bool = False
 
 
 LOOP = """
@@ -59,6 +61,14 @@ LOOP = """
         c = coop_matmul_add(x, y, c, SIGNED);
     }
     coop_mat_store(out + row * n + column, c, ROW, n);"""
+STEP = """tile_a x = coop_mat_load(a, ROW, k + 8);
+        tile_b y = coop_mat_load(b, ROW, n);
+        c = coop_matmul_add(x, y, c, SIGNED);"""
+POINTERS = """
+    a += get_group_id(1) * 4 * (k + 8); b += get_group_id(0) * 4;
+    tile_c c = coop_mat_init(0);
+    LOOP
+    coop_mat_store(out + get_group_id(1) * 4 * n + get_group_id(0) * 4, c, ROW, n);"""
 SOURCES = {
     "group ids": Source(f"size_t row = get_group_id(1) * 4, column = get_group_id(0) * 4; {LOOP}"),
     "unsigned numbers": Source(f"uint row = get_group_id(1) * 4, column = get_group_id(0) * 4; {LOOP}"),
@@ -82,6 +92,24 @@ SOURCES = {
         c = coop_matmul_add(x, y, c, SIGNED);
     }
     coop_mat_store(out + get_group_id(1) * 4 * n + get_group_id(0) * 4, c, ROW, n);"""),
+    "shifts of rounds": Source(f"int row = get_group_id(1) * 4, column = (get_global_id(0) & ~7) >> 1; {LOOP}".replace(
+        "i < k; i += 8", "i < k >> 3; i++").replace("+ i", "+ (i << 3)").replace("(size_t)i", "(size_t)(i * 8)")),
+    "a round before it is asked": Source(f"int row = get_group_id(1) * 4, column = get_group_id(0) * 4; {LOOP}".replace(
+        "for (int i = 0; i < k; i += 8) {", "int i = 0; do {").replace(" }", " } while ((i += 8) < k);"), once=True),
+    "rounds that are left": Source(POINTERS.replace("LOOP", f"""int left = k / 8;
+    do {{ {STEP} a += 8; b += 8 * n; }} while (--left);"""), once=True),
+    "the number of rounds": Source(POINTERS.replace("LOOP", f"""uint rounds = 0;
+    do {{ {STEP} a += 8; b += 8 * n; }} while (rounds++ != k / 8 - 1);"""), once=True),
+    "up to a pointer": Source(POINTERS.replace("LOOP", f"""in end = a + k;
+    while (a < end) {{ {STEP} a += 8; b += 8 * n; }}""")),
+    "a row of B after the other": Source(POINTERS.replace("LOOP", f"""
+    for (in end = b + (size_t)k * n; b != end; a += 8, b += 8 * n) {{ {STEP} }}""")),
+    "up to the end of B": Source(POINTERS.replace("LOOP", f"""in end = b + (size_t)k * n;
+    for (; b < end; a += 8, b += 8 * n) {{ {STEP} }}""")),
+    "what is left of a row": Source(POINTERS.replace("LOOP", f"""in end = a + k;
+    for (; end - a >= 8; a += 8, b += 8 * n) {{ {STEP} }}""")),
+    "from the last one": Source(f"""size_t row = (get_num_groups(1) - 1 - get_group_id(1)) * 4;
+    int column = n - 4 - (int)get_group_id(0) * 4; {LOOP}"""),
     "B by columns": Source("""
     size_t row = get_group_id(1) * 4, column = get_group_id(0) * 4;
     tile_c c = coop_mat_init(0);
@@ -172,7 +200,9 @@ def run(found: Merged, source: Source, groups: tuple[int, int], rounds: int, dev
         expected += b[:1] + a[:, :1].astype(np.int64)
     counts = (*groups, 1)
     arguments = [a.ravel()[:m * (k + 8) - 8], np.ascontiguousarray(b.T) if source.by_columns else b, out, n, k]
-    assert found.takes([0, 0, 0, n, k], counts)
+    assert found.takes([0, 0, 0, n, k], counts) or (source.once and not rounds)
+    if source.once and not rounds:
+        return
     kernel = kernel_of(found.module.to_bytes())
     sizes = tuple(count * size for count, size in zip(found.group_counts(counts), found.local_size, strict=True))
     cm.Queue(device).enqueue(kernel, sizes, found.local_size, *arguments, *found.given(counts)).wait()
@@ -219,8 +249,11 @@ REFUSED = {
     "an atomic": (f"{START} atomic_inc(out); {LOOP}", "other effects than on matrices"),
     "printf": (f'{START} printf("%d", n); {LOOP}', "it uses a constant of the program"),
     "a store": (f"{START} out[0] = 1; {LOOP}", "other effects than on matrices"),
-    "a branch": (f"{START} if (row >= 64) return; {LOOP}", "depends on"),
-    "the position in a loop": (f"{START} {LOOP.replace('i < k', 'i < k + get_group_id(0)')}", "depends on"),
+    "a branch": (f"{START} if (row + column >= 64) return; {LOOP}", "a branch depends on the work-group's position"),
+    "a branch of a sub-group": (f"{START} if (get_local_id(0) > n) return; {LOOP}",
+                                "a branch depends on LocalInvocationId"),
+    "the position in a loop": (f"{START} {LOOP.replace('i < k', 'i < k + get_group_id(0) * get_group_id(1)')}",
+                               "a branch depends on the work-group's position"),
     "the same tile": (LOOP.replace("row", "0ul").replace("column", "0ul"), "no matrix lies beside"),
     "components": (f"{START} {LOOP.replace('coop_mat_store', 'c[0] += 1; coop_mat_store')}", "a matrix is used by"),
     "the last round": (f"{START} int last = 0; {ADDING.replace('ADDED', 'last').replace('8) {', '8) { last = i;')}",
@@ -239,10 +272,35 @@ def test_refused(name: str) -> None:
         Neighbours(module_of(text), "f", (SIZE, 1, 1), SIZE).merged(WHOLE)
 
 
-def test_gaps_along_one_axis() -> None:
-    """Work-groups are merged along the other one only."""
-    text = f"{START.replace('* 4, column', '* 8, column')} {LOOP}"
-    assert Neighbours(module_of(text), "f", (SIZE, 1, 1), SIZE).merged(WHOLE).factors == (8, 1, 1)
+ALONG_ROWS = {
+    "gaps": f"{START.replace('* 4, column', '* 8, column')} {LOOP}",
+    "a branch": f"{START} if (row >= 64) return; {LOOP}",
+    "the end of a loop": f"{START} int end = min(k, (int)(get_group_id(1) + 1) * 8);"
+                         f"{LOOP.replace('i < k', 'i < end')}",
+    "where a loop begins": f"{START} {LOOP.replace('i = 0', 'i = clamp((int)row - 8, 0, k) / 8 * 8')}",
+    "a number": f"{START} {LOOP.replace('coop_mat_init(0)', 'coop_mat_init((int)get_global_id(1))')}",
+    "a row within limits": f"{START} size_t last = max(row, 4ul) - 4; {LOOP.replace('a + row', 'a + last')}",
+}
+
+
+@pytest.mark.parametrize("name", ALONG_ROWS)
+def test_along_one_axis(name: str) -> None:
+    """Work-groups are merged along the other axis only, and what depends on the position along this one is the same."""
+    module = module_of(ALONG_ROWS[name])
+    found = Neighbours(module, "f", (SIZE, 1, 1), SIZE).merged(Block(16, 32, 32, (SIZE, 1, 1), Scope.Subgroup))
+    assert found.factors == (8, 1, 1)
+    assert found.module.validate() == []
+    rng, counts = np.random.default_rng(0), (11, 19, 1)
+    m, n, k = counts[1] * 4 * 2, counts[0] * 4, 24
+    a, b = rng.integers(-128, 128, (m, k + 8), dtype=np.int8), rng.integers(-128, 128, (k, n), dtype=np.int8)
+    assert found.takes([0, 0, 0, n, k], counts)
+    results = []
+    for one, groups, more in ((module, counts, ()), (found.module, found.group_counts(counts), found.given(counts))):
+        results.append(np.zeros((m, n), np.int32))
+        size = SIZE if one is module else found.local_size[0]
+        cm.Queue("sim:generic").enqueue(cm.build(one.to_bytes()).kernel("f"), (groups[0] * size, *groups[1:]),
+                                        (size, 1, 1), a, b, results[-1], n, k, *more).wait()
+    np.testing.assert_array_equal(*results)
 
 
 def test_other_work_groups() -> None:

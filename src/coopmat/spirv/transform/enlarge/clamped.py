@@ -14,8 +14,8 @@ from coopmat.spirv.edit.functions import uses_of
 from coopmat.spirv.grammar import OPENCL_STD, Op
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import Condition, Counter
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices, fitting
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Counter, fitting
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import PURE
 
 _LEAST = {OPENCL_STD["s_min"]: True, OPENCL_STD["u_min"]: False}

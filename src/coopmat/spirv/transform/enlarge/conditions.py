@@ -4,24 +4,44 @@ quotients, how the sub-groups of a work-group are placed."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
-from coopmat.spirv.grammar import Op
 
+ADDRESS_BITS = 64
 LEAST = "the least of two numbers is not always the constant one"
 
 
 @dataclass(frozen=True)
 class Condition:
     """What must hold of a value in all work-items of a launch: it is at least ``low`` and at most ``high``. otherwise:
-    what is wrong with a launch for which it does not, in messages."""
+    what is wrong with a launch for which it does not, in messages; multiple_of: of what it is a multiple."""
 
     value: Polynomial
     low: int
     high: int
     otherwise: str = "an integer that says where a matrix lies wraps around, or is negative"
+    multiple_of: int = 1
+
+    def holds(self, ranges: Mapping[Atom, Range], split: Mapping[Atom, Polynomial]) -> bool | None:
+        """Whether it does, where numbers have these ranges, and positions are made of these parts; None if it is not
+        known."""
+        value = self.value.replaced(split)
+        bounds = value.range(ranges)
+        if bounds is None:
+            return None
+        return self.low <= bounds[0] and bounds[1] <= self.high and value.is_multiple(self.multiple_of, ranges)
+
+
+def fitting(value: Polynomial, bits: int, *, signed: bool) -> list[Condition]:
+    """What must hold for a value to be a number of so many bits."""
+    if value.known is not None or (bits == ADDRESS_BITS and signed):
+        return []
+    bits = min(bits, ADDRESS_BITS - 1) if not signed else bits
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    return [Condition(value, low, high)]
 
 
 @dataclass(frozen=True)
@@ -36,9 +56,10 @@ class Counter:
     step: int
     limit: Polynomial
 
-    def rounds(self, ranges: Mapping[Atom, Range]) -> Range | None:
-        """How often it runs, given the ranges of what it depends on."""
-        distances = (self.limit - self.start).range(ranges)
+    def rounds(self, ranges: Mapping[Atom, Range], split: Mapping[Atom, Polynomial] = MappingProxyType({})
+               ) -> Range | None:
+        """How often it runs, given the ranges of what it depends on, where positions are made of these parts."""
+        distances = (self.limit - self.start).replaced(split).range(ranges)
         if distances is None:
             return None
         fewest, most = (max(0, -(-distance // self.step)) for distance in distances)
@@ -46,24 +67,54 @@ class Counter:
 
 
 @dataclass(frozen=True)
-class Quotient:
-    """A value that is computed by dividing, ``operation``: SDiv, UDiv, SRem or UMod."""
+class Computed:
+    """A value that is computed of two others, otherwise than by adding and multiplying: the ``operation`` of them, a
+    name in a table."""
 
-    operation: Op
+    operation: str
     value: Polynomial
-    divisor: Polynomial
+    other: Polynomial
 
-    def range(self, ranges: Mapping[Atom, Range]) -> Range | None:
-        """Its bounds: known where all that it is made of is."""
-        value, divisor = self.value.range(ranges), self.divisor.range(ranges)
-        if value is None or divisor is None or value[0] != value[1] or divisor[0] != divisor[1] or not divisor[0]:
+    def range(self, ranges: Mapping[Atom, Range], split: Mapping[Atom, Polynomial]) -> Range | None:
+        """Its bounds, where positions are made of these parts: known where those of all that it is made of are."""
+        value, other = (one.replaced(split).range(ranges) for one in (self.value, self.other))
+        return None if value is None or other is None else _RANGES[self.operation](value, other)
+
+
+def _truncated(value: int, divisor: int) -> int:
+    return abs(value) // abs(divisor) * (1 if (value < 0) == (divisor < 0) else -1)
+
+
+def _steady(result: Callable[[int, int], int], least: int, most: int) -> Callable[[Range, Range], Range | None]:
+    """The range of what only rises, or only falls, with each of its numbers, where the second one is between bounds."""
+    def found(value: Range, other: Range) -> Range | None:
+        if other[0] < least or other[1] > most:
             return None
-        one, other = value[0], divisor[0]
-        if self.operation in (Op.UDiv, Op.UMod) and min(one, other) < 0:
-            return None
-        whole = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
-        found = whole if self.operation in (Op.SDiv, Op.UDiv) else one - whole * other
-        return found, found
+        results = [result(one, two) for one in value for two in other]
+        return min(results), max(results)
+
+    return found
+
+
+def _rest(value: Range, divisor: Range) -> Range | None:
+    """That of what is left by a division that rounds down; one that truncates is taken of positive numbers only."""
+    if divisor[0] <= 0:
+        return None
+    if value[0] // divisor[0] == value[1] // divisor[0] and divisor[0] == divisor[1]:
+        return value[0] % divisor[0], value[1] % divisor[0]
+    return 0, divisor[1] - 1
+
+
+_MOST = (1 << ADDRESS_BITS) - 1
+_RANGES: dict[str, Callable[[Range, Range], Range | None]] = {
+    "truncated": _steady(_truncated, 1, _MOST),
+    "shifted": _steady(lambda value, count: value >> count, 0, ADDRESS_BITS - 1),
+    "rounded down": _steady(lambda value, size: value - value % size, 1, _MOST),
+    "rest": _rest,
+    "least": _steady(min, -_MOST, _MOST),
+    "most": _steady(max, -_MOST, _MOST),
+}
+"""What may be computed of two numbers → its range, given theirs; None where it is not known."""
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _requirements(module: Module, kernel: str, local_size: Sequence[int], sub_gr
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
     found = Requirements.of(Indices(editor, body, local_size, sub_group_size, scope_of(module)), straight.conditions)
-    return replace(found, quotients={**found.quotients, **straight.quotients})
+    return replace(found, computed={**found.computed, **straight.computed})
 
 
 def _apart(module: Module, kernel: str, local_size: Sizes, sub_group_size: int) -> list[Apart]:

@@ -17,7 +17,7 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
-from coopmat.spirv.transform.enlarge.effects import access_to, holds_matrix
+from coopmat.spirv.transform.enlarge.effects import access_to, holds_matrix, said_of
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.runs import ALL, Runs
 from coopmat.spirv.transform.facts import Facts
@@ -188,9 +188,14 @@ class Growth:
         return next((one for one in found if one.gap), ALL)
 
 
-def growth_of(matrices: Matrices) -> Growth:
-    """What grows. NoMerge if nothing can."""
+def growth_of(matrices: Matrices, fixed: Mapping[int, Instruction]) -> Growth:
+    """What grows, along axes that are not fixed (each with what depends on the position along it). NoMerge if nothing
+    can."""
     found = [_along(matrices, axis) for axis in range(AXES)]
+    if any(found) and not any(classes for axis, classes in enumerate(found) if axis not in fixed):
+        row = fixed[next(axis for axis, classes in enumerate(found) if classes)]
+        raise no_merge(matrices.editor, row, f"{said_of(matrices.editor, row)} depends on the work-group's position")
+    found = [set() if axis in fixed else classes for axis, classes in enumerate(found)]
     axes: dict[Dimension, int] = {}
     for axis, classes in enumerate(found):
         for one in classes:
@@ -214,6 +219,21 @@ def growth_of(matrices: Matrices) -> Growth:
     return Growth(axes, steps, {one: header for header, loop in found_loops.items() for one in loop.classes},
                   {header: loop.extent for header, loop in found_loops.items()},
                   {header: loop.period for header, loop in found_loops.items()})
+
+
+def falling(matrices: Matrices) -> frozenset[int]:
+    """The axes along which a matrix lies one extent before that of the work-group before, as where work-groups are
+    counted from the last one."""
+    found = set()
+    for access in matrices.accesses:
+        kind = matrices.kind(access.matrix)
+        assert kind is not None
+        for axis in range(AXES):
+            for place, extent in enumerate((kind.rows, kind.columns)):
+                step = access.start(place).coefficient(Atom("group", axis))
+                if step is not None and step.known == -extent:
+                    found.add(axis)
+    return frozenset(found)
 
 
 def _along(matrices: Matrices, axis: int) -> set[Dimension]:

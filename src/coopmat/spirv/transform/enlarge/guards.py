@@ -13,9 +13,9 @@ from coopmat.spirv.edit.functions import FunctionEditor, replace_uses
 from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import Condition, Placing, Quotient
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Placing
 from coopmat.spirv.transform.enlarge.growth import scope_of
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 
@@ -33,10 +33,10 @@ _MOST = (1 << ADDRESS_BITS - 1) - 1
 
 def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                    placing: Placing | None = None
-                   ) -> tuple[Module, tuple[Condition, ...], Mapping[int, Quotient]]:
+                   ) -> tuple[Module, tuple[Condition, ...], Mapping[int, Computed]]:
     """A kernel for launches in which positions are within the limits that it compares them with, and what must hold for
-    that: conditions, and the quotients in them. ``module`` has values instead of variables. NoMerge for matrices of
-    several scopes."""
+    that: conditions, and the values in them that are computed. ``module`` has values instead of variables. NoMerge for
+    matrices of several scopes."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
@@ -54,7 +54,7 @@ def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_g
         return module, (), {}
     replace_uses(body, same)
     kept = (one for one in indices.conditions if indices.is_made_of(one.value, _KNOWN))
-    return fold(editor.done(), Goal(), lambda _: None), (*conditions, *kept), indices.quotients
+    return fold(editor.done(), Goal(), lambda _: None), (*conditions, *kept), indices.computed
 
 
 def _guard(indices: Indices, row: Instruction) -> tuple[Polynomial, bool] | None:

@@ -1,260 +1,49 @@
-"""What integers and pointers of a kernel are made of: arguments, positions of work-groups, rounds of loops.
-
-Numbers of fewer bits than addresses wrap around. They are taken as if they did not, and what must hold for that is
-noted: conditions that a launch fulfils or not.
-"""
+"""What integers and pointers of a kernel are made of, and which of its loops count."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import Body, FunctionEditor, targets
-from coopmat.spirv.grammar import OPENCL_STD, BuiltIn, Decoration, Op, Scope
+from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import LEAST, Condition, Counter, Placing, Quotient
-from coopmat.spirv.transform.enlarge.loops import Loops
-from coopmat.spirv.transform.enlarge.positions import Positions
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Counter, Placing, fitting
+from coopmat.spirv.transform.enlarge.integers import Integers
 
-ADDRESS_BITS = 64
-CHAINS_OF_ELEMENTS = (Op.PtrAccessChain, Op.InBoundsPtrAccessChain)
-_LEAST = frozenset(OPENCL_STD[name] for name in ("s_min", "u_min"))
-_SAME = frozenset({Op.CopyObject, Op.Bitcast})
+_MOST = (1 << ADDRESS_BITS - 1) - 1
 _EFFECTS = ("OpCooperativeMatrix", "OpStore", "OpAtomic", "OpFunctionCall", "OpCopyMemory", "OpControlBarrier")
+_ONCE = "a loop that asks behind its rounds would do none if it asked before"
+_STEPS = "a loop does not end exactly where it asks if it has"
 
 
-class Indices:
-    """The polynomials of a function in SSA form.
+class _Read(NamedTuple):
+    """A comparison that holds, its numbers in an order that the table has. more: what the limit is larger by; bits,
+    signed: of the numbers."""
 
-    local_size: the work-items of a work-group; None if that is not known: then positions are values of their own, and
-    nothing is taken that would have to hold in a launch, except that numbers with a sign do not overflow.
-    sub_group_size, scope, placing: see :class:`Positions`.
-    """
+    opcode: Op
+    one: Polynomial
+    two: Polynomial
+    more: int
+    bits: int
+    signed: bool
+
+
+class Indices(Integers):
+    """The polynomials of a function in SSA form, and its loops that count; see :class:`Integers`."""
 
     def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int] | None, sub_group_size: int = 1,
-                 scope: Scope = Scope.Subgroup, placing: Placing | None = None) -> None:
-        self.editor, self.body = editor, body
-        self.is_strict = local_size is None
-        self.loops = Loops(body)
-        x, y, z = local_size or (1, 1, 1)
-        self.positions = Positions((x, y, z), sub_group_size, scope, placing)
-        self.conditions: dict[Condition, None] = {}
-        self.quotients: dict[int, Quotient] = {}
+                 scope: Scope = Scope.Subgroup, placing: Placing | None = None, turned: Collection[int] = ()
+                 ) -> None:
+        super().__init__(editor, body, local_size, sub_group_size, scope, placing, turned)
         self.counters: dict[int, Counter] = {}
-        self._arguments = {row.result_id or 0: place for place, row in enumerate(body.parameters)}
-        self._known: dict[int, Polynomial] = {}
-        self._pointers: dict[int, tuple[int, Polynomial]] = {}
         for block in body.blocks:
             if any(row.opcode == Op.LoopMerge for row in block.instructions[-2:-1]):
                 counter = self._counter(block)
                 if counter is not None:
                     self.counters[block.label] = counter
-
-    # --- integers ---------------------------------------------------------------------------
-
-    def of(self, identifier: int) -> Polynomial:
-        """What an integer is made of; an atom of its own where that is not known."""
-        if identifier not in self._known:
-            is_phi = self.editor.definition(identifier).opcode == Op.Phi
-            if is_phi:  # what it is made of may be made of it
-                self._known[identifier] = self._opaque(identifier)
-            found = self._known[identifier] = self._found(identifier)
-            if is_phi and found != self._opaque(identifier):
-                self._replace({Atom("value", identifier): found})
-        return self._known[identifier]
-
-    def _replace(self, atoms: Mapping[Atom, Polynomial]) -> None:
-        """Put what a phi turned out to be into what was found with it."""
-        self._known = {one: value.replaced(atoms) if value.atoms & atoms.keys() else value
-                       for one, value in self._known.items()}
-        self.conditions = {replace(one, value=one.value.replaced(atoms)): None for one in self.conditions}
-        self._pointers = {one: (base, offset.replaced(atoms)) for one, (base, offset) in self._pointers.items()}
-
-    def _opaque(self, identifier: int) -> Polynomial:
-        return Polynomial.atom("value", identifier)
-
-    def _found(self, identifier: int) -> Polynomial:
-        if identifier in self._arguments:
-            return Polynomial.atom("argument", self._arguments[identifier])
-        known = self._constant(identifier)
-        if known is not None:
-            return Polynomial.constant(known)
-        row = self.editor.definition(identifier)
-        handler = _HANDLERS.get(row.opcode)
-        found = handler(self, row) if handler is not None else None
-        return self._opaque(identifier) if found is None else found
-
-    def _constant(self, identifier: int) -> int | None:
-        """An integer constant, with its sign."""
-        value = self.editor.integer(identifier)
-        if value is None:
-            return None
-        bits = self.bits(identifier)
-        value &= (1 << bits) - 1
-        return value - (1 << bits) if value >> bits - 1 else value
-
-    def bits(self, identifier: int) -> int:
-        """The width of an integer."""
-        return self.editor.type_of(identifier).words[0]
-
-    def is_made_of(self, value: Polynomial, kinds: Collection[str]) -> bool:
-        """Whether a number is made of atoms of some kinds, and of quotients of such numbers."""
-        for atom in value.atoms:
-            quotient = self.quotients.get(atom.number) if atom.kind == "value" else None
-            is_known = atom.kind in kinds if quotient is None else (
-                self.is_made_of(quotient.value, kinds) and self.is_made_of(quotient.divisor, kinds))
-            if not is_known:
-                return False
-        return True
-
-    def atoms(self, value: Polynomial) -> set[Atom]:
-        """The atoms of a number, and of the quotients in it."""
-        found = set(value.atoms)
-        for atom in value.atoms:
-            quotient = self.quotients.get(atom.number) if atom.kind == "value" else None
-            if quotient is not None:
-                found |= self.atoms(quotient.value) | self.atoms(quotient.divisor)
-        return found
-
-    def is_integer(self, identifier: int) -> bool:
-        """Whether a value is an integer, and no vector of them."""
-        return self.editor.type_of(identifier).opcode == Op.TypeInt
-
-    def _fits(self, value: Polynomial, bits: int, *, signed: bool) -> Polynomial:
-        """A value that is read as a number of so many bits: it must be one."""
-        self.conditions |= dict.fromkeys(fitting(value, bits, signed=signed))
-        return value
-
-    def _least(self, row: Instruction) -> Polynomial | None:
-        """The smaller one of a constant and of a number that depends on the position: the constant, where that holds
-        for all positions."""
-        is_least = self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std" and row.words[1] in _LEAST
-        if self.is_strict or not is_least or not self.is_integer(row.result_id or 0):
-            return None
-        value, least = map(self.of, row.words[2:])
-        value, least = (least, value) if least.known is None else (value, least)
-        if least.known is None or not any(atom.kind in ("group", "outer") for atom in value.atoms):
-            return None
-        self.conditions[Condition(value - least, 0, (1 << ADDRESS_BITS - 1) - 1, LEAST)] = None
-        return least
-
-    def _combined(self, row: Instruction) -> Polynomial:
-        one, two = map(self.of, row.words)
-        return {Op.IAdd: one + two, Op.ISub: one - two, Op.IMul: one * two}[Op(row.opcode)]
-
-    def _same(self, row: Instruction) -> Polynomial | None:
-        return self.of(row.words[0]) if self.is_integer(row.words[0]) else None
-
-    def _extended(self, row: Instruction) -> Polynomial | None:
-        """A conversion of a width; where that is less, the number must fit, too."""
-        signed = row.opcode == Op.SConvert
-        value = self.of(row.words[0])
-        if self.is_strict and (self.bits(row.words[0]) > self.bits(row.result_id or 0)
-                               or not (signed or len(value.terms) == 1 == len(value.atoms))):
-            return None
-        value = self._fits(value, self.bits(row.words[0]), signed=signed)
-        return self._fits(value, self.bits(row.result_id or 0), signed=signed)
-
-    def _shifted(self, row: Instruction) -> Polynomial | None:
-        count = self.of(row.words[1]).known
-        return None if count is None or not 0 <= count < ADDRESS_BITS else self.of(row.words[0]).scaled(1 << count)
-
-    def _divided(self, row: Instruction) -> Polynomial | None:
-        """A division by a constant, of a multiple of it and a rest that lies in between."""
-        if self.is_strict:
-            return None
-        value, by = map(self.of, row.words)
-        divisor = by.known
-        if divisor is not None and row.opcode == Op.ShiftRightLogical and 0 <= divisor < ADDRESS_BITS:
-            divisor = 1 << divisor
-        if divisor is None or divisor <= 0:
-            return self._quotient(row, value, by)
-        found = self.positions.divided(value, divisor)
-        if found is None:
-            return self._quotient(row, value, Polynomial.constant(divisor))
-        self._fits(value, self.bits(row.words[0]), signed=False)  # of negative numbers, SDiv rounds the other way
-        return found[0]
-
-    def _quotient(self, row: Instruction, value: Polynomial, divisor: Polynomial) -> Polynomial:
-        """A value of its own, of which the operands are known."""
-        operation = {Op.ShiftRightLogical: Op.UDiv, Op.BitwiseAnd: Op.UMod}.get(Op(row.opcode), Op(row.opcode))
-        signed = operation in (Op.SDiv, Op.SRem)
-        bits = self.bits(row.words[0])
-        self.quotients[row.result_id or 0] = Quotient(operation, self._fits(value, bits, signed=signed),
-                                                      self._fits(divisor, bits, signed=signed))
-        return self._opaque(row.result_id or 0)
-
-    def _rest(self, row: Instruction) -> Polynomial | None:
-        """The rest of a division, or the lowest bits."""
-        if self.is_strict:
-            return None
-        value, by = map(self.of, row.words)
-        if row.opcode == Op.BitwiseAnd:
-            value, by = (by, value) if by.known is None else (value, by)
-            if by.known is None or by.known < 0 or by.known & by.known + 1:
-                return None
-            by += Polynomial.constant(1)
-        found = self.positions.divided(value, by.known) if by.known is not None and by.known > 0 else None
-        if found is None:
-            return self._quotient(row, value, by)
-        self._fits(value, self.bits(row.words[0]), signed=False)
-        return found[1]
-
-    def _extracted(self, row: Instruction) -> Polynomial | None:
-        """A component of a built-in's value."""
-        if len(row.words) != 2 or self.is_strict:
-            return None
-        builtin = self.builtin(self.editor.definition(row.words[0]))
-        axis = row.words[1]
-        return None if builtin is None or axis > 2 else self.positions.component(builtin, axis)
-
-    def _loaded(self, row: Instruction) -> Polynomial | None:
-        """A built-in that is a number."""
-        builtin = None if self.is_strict else self.builtin(row)
-        return None if builtin is None else self.positions.number(builtin)
-
-    def builtin(self, row: Instruction) -> BuiltIn | None:
-        """The built-in that an instruction loads."""
-        if row.opcode != Op.Load:
-            return None
-        return next((BuiltIn(words[0]) for decoration, words in self.editor.module.decorations(row.words[0])
-                     if decoration == Decoration.BuiltIn), None)
-
-    # --- loops ------------------------------------------------------------------------------
-
-    def _phi(self, row: Instruction) -> Polynomial | None:
-        """What a loop counts: its start, and a step for every round; or what it had computed in the round before."""
-        found = self.loops.ends(row)
-        if found is None:
-            return None
-        start, following, header = found
-        value = self.of(following)
-        step = value - self._opaque(row.result_id or 0)
-        if self._is_fixed(step, header):
-            return self.of(start) + step * Polynomial.atom("round", header.label)
-        return self._of_last_round(self.of(start), value, header)
-
-    def _of_last_round(self, start: Polynomial, value: Polynomial, header: Block) -> Polynomial | None:
-        """What a value of a loop was in the round before, if there is a start that goes on like it."""
-        this = Atom("round", header.label)
-        first = value.replaced({this: Polynomial.constant(-1)})
-        before = Polynomial.atom("round", header.label) - Polynomial.constant(1)
-        return value.replaced({this: before}) if first == start and self._is_fixed(first, header) else None
-
-    def _is_fixed(self, value: Polynomial, header: Block) -> bool:
-        """Whether a value is the same in all rounds of a loop."""
-        for atom in value.atoms:
-            quotient = self.quotients.get(atom.number) if atom.kind == "value" else None
-            if quotient is not None:
-                if not self._is_fixed(quotient.value, header) or not self._is_fixed(quotient.divisor, header):
-                    return False
-            elif atom == Atom("round", header.label) or (
-                    atom.kind == "value" and self.loops.is_computed_in(atom.number, header)
-                    and self.editor.definition(atom.number).opcode != Op.CooperativeMatrixLengthKHR):
-                return False
-        return True
 
     def _counter(self, header: Block) -> Counter | None:
         """The loop of a header, if it counts up to a limit, and does in the header nothing but that: what stands there
@@ -267,95 +56,121 @@ class Indices:
         if end.opcode != Op.BranchConditional or merge.words[0] not in end.words[1:3]:
             return None
         enters = end.words[2] == merge.words[0]
-        row = self.editor.definition(end.words[0])
+        row, is_behind = self._asked(header, enters=enters)
         read = self._read(row, holds=enters)
-        if read is None:
-            return None
-        opcode, one, two, more, signed = read
-        ways = [(one, two, 1), (-two, -one, -1)]  # the first number rises to the second, or that falls to the first
-        if opcode == Op.INotEqual:
-            ways += [(two, one, 1), (-one, -two, -1)]
-        found = next((way for way in ways if self.step(way[0], header) > 0 and self._is_fixed(way[1], header)), None)
+        found = None if read is None else self._counted(read, header, is_behind=is_behind)
         if found is None:
             return None
-        value, limit, sign = found
-        step = self.step(value, header)
-        start = value - Polynomial.atom("round", header.label).scaled(step)
-        if opcode == Op.INotEqual:
-            if step > 1 or self.is_strict:
-                return None
-            self.conditions[Condition(limit - start, 0, (1 << ADDRESS_BITS - 1) - 1)] = None
-        limit += Polynomial.constant(more)
-        bits = self.bits(row.words[0])
-        self._fits(start.scaled(sign), bits, signed=signed)
-        self._fits((limit + Polynomial.constant(step - 1)).scaled(sign), bits, signed=signed)
-        return Counter(header.label, end.words[0], enters, start, step, limit)
+        start, step, limit = found
+        return Counter(header.label, row.result_id or 0, enters, start, step, limit)
 
-    def _read(self, row: Instruction, *, holds: bool) -> tuple[Op, Polynomial, Polynomial, int, bool] | None:
-        """A comparison that holds or does not: which one it is with its numbers in an order that the table has, these,
-        and what the table says."""
-        opcode = Op(row.opcode) if holds else _OPPOSITE.get(Op(row.opcode))
-        if opcode not in _COMPARISONS or not self.is_integer(row.words[0]):
+    def _asked(self, header: Block, *, enters: bool) -> tuple[Instruction, bool]:
+        """What a loop asks to do another round, and whether it does so behind the round before: then it does the first
+        one in any case (see transform/loop_heads.py)."""
+        row = self.editor.definition(header.terminator.words[0])
+        ends = self.loops.ends(row) if row.opcode == Op.Phi else None
+        is_behind = ends is not None and ends[2] is header and self.editor.definition(ends[0]).opcode == (
+            Op.ConstantTrue if enters else Op.ConstantFalse)
+        return (self.editor.definition(ends[1]), True) if ends is not None and is_behind else (row, False)
+
+    def _counted(self, read: _Read, header: Block, *, is_behind: bool) -> tuple[Polynomial, int, Polynomial] | None:
+        """Where a loop begins to count, its step, and its limit."""
+        this, zero = Atom("round", header.label), Polynomial()
+        one, two = read.one, read.two
+        if is_behind:
+            before = {this: Polynomial.atom("round", header.label) - Polynomial.constant(1)}
+            one, two = one.replaced(before), two.replaced(before)
+        ways = [(one, two, 1), (-two, -one, -1)]  # the first number rises to the second, or that falls to the first
+        if read.opcode == Op.INotEqual:
+            ways += [(two, one, 1), (-one, -two, -1)]
+        value, limit, sign = next(((value, limit, sign) for value, limit, sign in ways if self._unit(value, header)
+                                   and self._is_fixed(limit, header)), (zero, zero, 0))
+        step, unit = self._unit(value, header) or (0, zero)
+        if not sign:
+            return None
+        start = value.replaced({this: zero})
+        limit += Polynomial.constant(read.more)
+        first = start + unit.scaled(step) if is_behind else start
+        self._fits(first.scaled(sign), read.bits, signed=read.signed)
+        self._fits((limit + unit.scaled(step) - Polynomial.constant(1)).scaled(sign), read.bits, signed=read.signed)
+        start, limit = _without_shared(start, limit)
+        if unit.known != 1:
+            whole, rest = (limit - start).divided(unit)
+            if self.is_strict or (rest.terms and read.opcode == Op.INotEqual):
+                return None
+            self._require(unit, 1)
+            self._require(-rest, 0)  # less than one of the units is no round more
+            self._require(unit + rest, 1)
+            start, limit = zero, whole
+        if any(atom.kind == "address" for atom in start.atoms | limit.atoms):
+            return None
+        least = (limit - start).known if self.is_strict else None
+        if self.is_strict and (read.opcode == Op.INotEqual or (is_behind and (least is None or least < 1))):
+            return None
+        if read.opcode == Op.INotEqual:
+            self._require(limit - start, 0, _STEPS, multiple_of=step)
+        if is_behind:
+            self._require(limit - start, 1, _ONCE)
+        return start, step, limit
+
+    def _require(self, value: Polynomial, low: int, otherwise: str = Condition.otherwise, *, multiple_of: int = 1
+                 ) -> None:
+        """Note that a value must not be less than a number."""
+        if value.known is None or value.known < low or value.known % multiple_of:
+            self.conditions[Condition(value, low, _MOST, otherwise, multiple_of)] = None
+
+    def _unit(self, value: Polynomial, header: Block) -> tuple[int, Polynomial] | None:
+        """How much more a value is in each round of a loop: so many times what is no number, such as an argument, or 1.
+        None if that is not known, or less."""
+        step = value.coefficient(Atom("round", header.label))
+        if step is None or len(step.terms) != 1:
+            return None
+        (monomial, factor), = step.terms
+        is_known = all(atom.kind == "argument" for atom in monomial)
+        return (factor, Polynomial(((monomial, 1),))) if factor > 0 and is_known else None
+
+    def _read(self, row: Instruction, *, holds: bool) -> _Read | None:
+        """A comparison that holds, or does not; None if it is none of integers, or of pointers."""
+        opcode = _OF_POINTERS.get(Op(row.opcode), Op(row.opcode))
+        if not holds:
+            opcode = _OPPOSITE.get(opcode, Op.Nop)
+        if opcode not in _COMPARISONS:
             return None
         swaps, more, signed = _COMPARISONS[opcode]
-        one, two = map(self.of, row.words[::-1] if swaps else row.words)
-        return opcode, one, two, more, signed
+        numbers = [self._number(word) for word in row.words]
+        one, two = numbers[::-1] if swaps else numbers
+        bits = self.bits(row.words[0]) if self.is_integer(row.words[0]) else ADDRESS_BITS
+        return None if one is None or two is None else _Read(opcode, one, two, more, bits, signed)
+
+    def _number(self, identifier: int) -> Polynomial | None:
+        """An integer, or a pointer as one; None of anything else."""
+        if self.is_integer(identifier):
+            return self.of(identifier)
+        is_pointer = self.editor.type_of(identifier).opcode == Op.TypePointer
+        return self.address(identifier) if is_pointer and not self.is_strict else None
 
     def negative(self, row: Instruction, *, holds: bool) -> tuple[Polynomial, list[Condition]] | None:
         """A number that is negative exactly where a comparison holds, or does not, and what must hold for that: that
         nothing wraps around. None if the comparison is not of that kind."""
         read = self._read(row, holds=holds)
-        if read is None or read[0] == Op.INotEqual:
+        if read is None or read.opcode == Op.INotEqual:
             return None
-        _, one, two, more, signed = read
-        return one - two - Polynomial.constant(more), [
-            condition for value in (one, two) for condition in fitting(value, self.bits(row.words[0]), signed=signed)]
+        return read.one - read.two - Polynomial.constant(read.more), [
+            condition for value in (read.one, read.two) for condition in fitting(value, read.bits, signed=read.signed)]
 
     def step(self, value: Polynomial, header: Block) -> int:
         """How much more a value is in each round of a loop; 0 if that is not known."""
         step = value.coefficient(Atom("round", header.label))
         return 0 if step is None else step.known or 0
 
-    # --- pointers ---------------------------------------------------------------------------
 
-    def pointer(self, identifier: int) -> tuple[int, Polynomial]:
-        """The pointer from which one is reached, and by how many elements."""
-        if identifier not in self._pointers:
-            if self.editor.definition(identifier).opcode == Op.Phi:
-                self._pointers[identifier] = (identifier, Polynomial())
-            found, further = self._pointers[identifier] = self._reached(identifier)
-            if found != identifier:
-                self._pointers |= {one: (found, further + offset) for one, (base, offset) in self._pointers.items()
-                                   if base == identifier}
-        return self._pointers[identifier]
-
-    def _reached(self, identifier: int) -> tuple[int, Polynomial]:
-        row = self.editor.definition(identifier)
-        if row.opcode in CHAINS_OF_ELEMENTS and len(row.words) == 2:
-            base, offset = self.pointer(row.words[0])
-            return base, offset + self._fits(self.of(row.words[1]), self.bits(row.words[1]), signed=True)
-        if row.opcode == Op.Bitcast and self.editor.definition(row.words[0]).type_id == row.type_id:
-            return self.pointer(row.words[0])
-        if row.opcode == Op.Phi and (found := self.loops.ends(row)) is not None:
-            start, following, header = found
-            base, step = self.pointer(following)
-            first, offset = self.pointer(start)
-            if base == identifier and self._is_fixed(step, header):
-                return first, offset + step * Polynomial.atom("round", header.label)
-            if base == first and (found_before := self._of_last_round(offset, step, header)) is not None:
-                return first, found_before
-        return identifier, Polynomial()
+def _without_shared(one: Polynomial, other: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Two numbers that are compared, without what both begin with, such as the pointer that they are reached from."""
+    shared = Polynomial.of(term for term in one.terms if term[0] and term in other.terms)
+    return one - shared, other - shared
 
 
-def fitting(value: Polynomial, bits: int, *, signed: bool) -> list[Condition]:
-    """What must hold for a value to be a number of so many bits."""
-    if value.known is not None or (bits == ADDRESS_BITS and signed):
-        return []
-    bits = min(bits, ADDRESS_BITS - 1) if not signed else bits
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    return [Condition(value, low, high)]
-
-
+_OF_POINTERS = {Op.PtrEqual: Op.IEqual, Op.PtrNotEqual: Op.INotEqual}
 _OPPOSITE = {Op.SGreaterThanEqual: Op.SLessThan, Op.UGreaterThanEqual: Op.ULessThan, Op.SGreaterThan: Op.SLessThanEqual,
              Op.UGreaterThan: Op.ULessThanEqual, Op.SLessThan: Op.SGreaterThanEqual, Op.ULessThan: Op.UGreaterThanEqual,
              Op.SLessThanEqual: Op.SGreaterThan, Op.ULessThanEqual: Op.UGreaterThan, Op.IEqual: Op.INotEqual}
@@ -366,9 +181,3 @@ _COMPARISONS = {Op.SLessThan: (False, 0, True), Op.ULessThan: (False, 0, False),
                 Op.UGreaterThanEqual: (True, 1, False), Op.INotEqual: (False, 0, True)}
 """Comparisons of a counter with its limit: whether they stand the other way round, how much is to be added to the
 limit, and whether the numbers have a sign."""
-_HANDLERS: dict[int, Callable[[Indices, Instruction], Polynomial | None]] = {
-    **dict.fromkeys((Op.IAdd, Op.ISub, Op.IMul), Indices._combined), **dict.fromkeys(_SAME, Indices._same),
-    Op.SConvert: Indices._extended, Op.UConvert: Indices._extended, Op.ShiftLeftLogical: Indices._shifted,
-    **dict.fromkeys((Op.UDiv, Op.SDiv, Op.ShiftRightLogical), Indices._divided),
-    **dict.fromkeys((Op.UMod, Op.SRem, Op.BitwiseAnd), Indices._rest),
-    Op.ExtInst: Indices._least, Op.CompositeExtract: Indices._extracted, Op.Load: Indices._loaded, Op.Phi: Indices._phi}

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from coopmat.spirv.edit.functions import MERGES, Body, FunctionEditor, uses_of, with_words
+from coopmat.spirv.edit.functions import MERGES, Body, FunctionEditor, replace_outside, uses_of, with_words
 from coopmat.spirv.edit.ordering import LINES
 from coopmat.spirv.grammar import TERMINATORS, Op
 from coopmat.spirv.module.content import Block
-from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.accesses import LOADS
 from coopmat.spirv.transform.enlarge.ahead import EARLIER
-from coopmat.spirv.transform.enlarge.conditions import Condition, Counter
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Counter
+from coopmat.spirv.transform.enlarge.indices import Indices
 
 _MATCHING = EARLIER | frozenset(LOADS)
 _FREE = EARLIER | MERGES | LINES | TERMINATORS | {Op.Phi}
@@ -39,7 +38,7 @@ class LastRounds:
             if counter is not None and ways is not None and self._is_straight(header):
                 found = _Round(self, header, ways[1])
                 if found.same and found.is_all() and self._run_once_more(header, counter):
-                    _replace_outside(self.body, self.loops.blocks(header.label), found.same)
+                    replace_outside(self.body, self.loops.blocks(header.label), found.same)
                     return True
         return False
 
@@ -123,16 +122,3 @@ class _Round:
                 return False
         return all(row.result_id in self.matched for value in self.matched if value not in self.same
                    for row in self.uses.get(value, ()))
-
-
-def _replace_outside(body: Body, inside: list[Block], same: Mapping[int, int]) -> None:
-    """Other ids in the place of some, all at once, in what is not in some blocks."""
-    for block in body.blocks:
-        if block not in inside:
-            block.instructions = [_with_others(row, same) for row in block.instructions]
-
-
-def _with_others(row: Instruction, same: Mapping[int, int]) -> Instruction:
-    ids = set(row.id_places())
-    words = [same.get(word, word) if place in ids else word for place, word in enumerate(row.words)]
-    return with_words(row, words) if tuple(words) != row.words else row

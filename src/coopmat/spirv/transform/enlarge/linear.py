@@ -9,22 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coopmat.spirv.analysis.polynomials import Polynomial
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, input_variable, replace_uses
 from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import LEAST
-from coopmat.spirv.transform.enlarge.growth import scope_of
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, LEAST
+from coopmat.spirv.transform.enlarge.growth import AXES, scope_of
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import KNOWN, Number
 from coopmat.spirv.transform.facts import PURE
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 
-_QUOTIENTS = (Op.UDiv, Op.SDiv, Op.ShiftRightLogical)
+_SHIFTS = (Op.ShiftRightLogical, Op.ShiftRightArithmetic)
+_QUOTIENTS = (Op.UDiv, Op.SDiv, *_SHIFTS)
 _RESTS = (Op.UMod, Op.SRem, Op.SMod, Op.BitwiseAnd)
-_ROW = {BuiltIn.WorkgroupId: 0, BuiltIn.GlobalInvocationId: 0, BuiltIn.NumWorkgroups: 1, BuiltIn.GlobalSize: 1}
+_ROW = {BuiltIn.WorkgroupId: 0, BuiltIn.GlobalInvocationId: 0, BuiltIn.NumWorkgroups: 1, BuiltIn.GlobalSize: 1,
+        BuiltIn.GlobalLinearId: 0}
 """What tells something of the grid, and its value along the axes that a row does not have."""
 _TOLD = frozenset({"argument"})
 _MOST_DIVISIONS = 2
@@ -58,28 +60,33 @@ class _Splitting:
     def __init__(self, editor: FunctionEditor, body: Body, indices: Indices, done_before: int) -> None:
         self.editor, self.body, self.indices, self.done_before = editor, body, indices, done_before
         self.long = editor.unique(Op.TypeInt, ADDRESS_BITS, 0)
-        self.number = Polynomial.atom("outer" if indices.positions.groups[0] > 1 else "group", 0)
+        kind = "outer" if indices.positions.groups[0] > 1 else "group"
+        self.number = Polynomial.atom(kind, 0)
+        self.from_last = Polynomial.atom(f"{kind}s", 0) - Polynomial.constant(1) - self.number
+        """The number of a work-group, and the number that it has if they are counted from the last one."""
 
     def done(self) -> Polynomial | None:
         """Change the kernel; by what the number is divided, None if it is not, or used as what is not known here."""
         inputs = list(self._inputs())
         chosen = next(self._divisions(), None)
-        if chosen is None or any(row.opcode != Op.CompositeExtract or len(row.words) != 2 for _, row in inputs):
+        if chosen is None:
             return None
-        divisor, identifier = chosen
+        divided, divisor, identifier = chosen
         head: list[Instruction] = []
         size = self._size(divisor, identifier, head)
         if size is None:
             return None
         x, y = self._positions(head)
         whole = self._put(head, Op.IAdd, self._put(head, Op.IMul, y, size), x)
+        if divided == self.from_last:
+            whole = self._put(head, Op.ISub, self._put(head, Op.ISub, self._total(head), self._one()), whole)
         same: dict[int, int] = {}
         for builtin, row in inputs:
-            found = self._along(builtin, row.words[1], whole, head)
+            found = self._along(builtin, row, whole, head)
             if found is None:
                 return None
             same[row.result_id or 0] = found
-        same |= self._parts(divisor, x, y, head)
+        same |= self._parts(divided, divisor, x, y, head)
         entry = self.body.blocks[0]
         own = {row.result_id for row in head}
         replace_uses(self.body, same)
@@ -87,41 +94,51 @@ class _Splitting:
         return divisor
 
     def _inputs(self) -> Iterator[tuple[BuiltIn, Instruction]]:
-        """What uses values that tell something of the grid."""
-        loads = {row.result_id: builtin for row in self.body.rows()
-                 if (builtin := self.indices.builtin(row)) in _ROW or builtin == BuiltIn.GlobalLinearId}
+        """What tells something of the grid: components of built-in values, and these if they are numbers."""
+        loads = {row.result_id: builtin for row in self.body.rows() if (builtin := self.indices.builtin(row)) in _ROW}
         for row in self.body.rows():
+            if loads.get(row.result_id) == BuiltIn.GlobalLinearId:
+                yield BuiltIn.GlobalLinearId, row
             for word in row.ids():
                 builtin = loads.get(word)
-                if builtin is not None:
+                if builtin is not None and builtin != BuiltIn.GlobalLinearId:
                     yield builtin, row
 
-    def _divisions(self) -> Iterator[tuple[Polynomial, int]]:
-        """What the number is divided by: each with its id, the largest ones (that are no constants) first."""
-        found: dict[Polynomial, int] = {}
+    def _divisions(self) -> Iterator[tuple[Polynomial, Polynomial, int]]:
+        """What is divided, and by what: each with the divisor's id, the largest ones (that are no constants) first."""
+        found: dict[tuple[Polynomial, Polynomial], int] = {}
         for row in self.body.rows():
-            if row.opcode in (*_QUOTIENTS, *_RESTS) and self.indices.is_integer(row.result_id or 0) and (
-                    self.indices.of(row.words[0]) == self.number):
-                divisor = self._divisor(row)
-                if divisor is not None and self.indices.is_made_of(divisor, _TOLD) and row.opcode in (
-                        Op.UDiv, Op.SDiv, Op.UMod, Op.SRem):
-                    found.setdefault(divisor, row.words[1])
-        yield from sorted(found.items(), key=lambda one: one[0].known is not None)
+            divided, divisor = self._divided(row), self._divisor(row)
+            if divided is not None and divisor is not None and self.indices.is_made_of(divisor, _TOLD):
+                is_size = row.opcode in (Op.UDiv, Op.SDiv, Op.UMod, Op.SRem)
+                found.setdefault((divided, divisor), row.words[1] if is_size else 0)
+        yield from ((*one, identifier) for one, identifier in sorted(
+            found.items(), key=lambda one: one[0][1].known is not None))
+
+    def _divided(self, row: Instruction) -> Polynomial | None:
+        """What a division takes apart, if that is the number of a work-group; there is one along the other axes."""
+        if row.opcode not in (*_QUOTIENTS, *_RESTS) or not self.indices.is_integer(row.result_id or 0):
+            return None
+        found = self.indices.of(row.words[0]).replaced({
+            Atom("group", axis): Polynomial() for axis in range(self.done_before + 1, AXES)})
+        return found if found in (self.number, self.from_last) else None
 
     def _divisor(self, row: Instruction) -> Polynomial | None:
+        if row.opcode not in (*_QUOTIENTS, *_RESTS) or not self.indices.is_integer(row.result_id or 0):
+            return None
         by = self.indices.of(row.words[1])
-        if row.opcode == Op.ShiftRightLogical:
+        if row.opcode in _SHIFTS:
             return None if by.known is None or not 0 <= by.known < 31 else Polynomial.constant(1 << by.known)
         if row.opcode == Op.BitwiseAnd:
             return None if by.known is None else by + Polynomial.constant(1)
         return by
 
-    def _parts(self, divisor: Polynomial, x: int, y: int, head: list[Instruction]) -> dict[int, int]:
+    def _parts(self, divided: Polynomial, divisor: Polynomial, x: int, y: int, head: list[Instruction]
+               ) -> dict[int, int]:
         """What stands for quotients and rests."""
         found = {}
         for row in self.body.rows():
-            if row.opcode in (*_QUOTIENTS, *_RESTS) and self.indices.is_integer(row.result_id or 0) and (
-                    self.indices.of(row.words[0]) == self.number and self._divisor(row) == divisor):
+            if self._divided(row) == divided and self._divisor(row) == divisor:
                 number = y if row.opcode in _QUOTIENTS else x
                 is_long = self.indices.bits(row.result_id or 0) == ADDRESS_BITS
                 found[row.result_id or 0] = number if is_long else self._put(head, Op.UConvert, number, row.type_id)
@@ -157,17 +174,34 @@ class _Splitting:
         self.axes = [self._put(head, Op.CompositeExtract, vector, axis) for axis in range(3)]
         return self.axes[0], self.axes[1]
 
-    def _along(self, builtin: BuiltIn, axis: int, whole: int, head: list[Instruction]) -> int | None:
-        """What a built-in value was."""
-        if axis > self.done_before:
-            return self.editor.constant(_ROW[builtin], ADDRESS_BITS) if builtin in _ROW else None
+    def _one(self) -> int:
+        return self.editor.constant(1, ADDRESS_BITS)
+
+    def _total(self, head: list[Instruction]) -> int:
+        """How many work-groups there were along x."""
+        vector = self._vector(head, BuiltIn.NumWorkgroups)
+        return self._put(head, Op.IMul, *(self._put(head, Op.CompositeExtract, vector, axis) for axis in range(2)))
+
+    def _along(self, builtin: BuiltIn, row: Instruction, whole: int, head: list[Instruction]) -> int | None:
+        """What a component of a built-in value, or a number, was; None if that is not known, or all components are used
+        together."""
+        axis, is_number = row.words[-1], builtin == BuiltIn.GlobalLinearId
+        if not is_number and (row.opcode != Op.CompositeExtract or len(row.words) != 2):
+            return None
+        if axis > self.done_before and not is_number:
+            return self.editor.constant(_ROW[builtin], ADDRESS_BITS)
         if builtin == BuiltIn.WorkgroupId:
             return self.axes[axis + 1] if axis else whole
-        if builtin == BuiltIn.GlobalInvocationId and axis == 0:
-            local = self._put(head, Op.CompositeExtract, self._vector(head, BuiltIn.LocalInvocationId), 0)
-            size = self.editor.constant(self.indices.positions.local_size[0], ADDRESS_BITS)
-            return self._put(head, Op.IAdd, self._put(head, Op.IMul, whole, size), local)
-        return None
+        if builtin == BuiltIn.NumWorkgroups:
+            return self._put(head, Op.CompositeExtract, self._vector(head, builtin), axis + 1) if axis else (
+                self._total(head))
+        if axis and not is_number:
+            return None
+        size = self.editor.constant(self.indices.positions.local_size[0], ADDRESS_BITS)
+        if builtin == BuiltIn.GlobalSize:
+            return self._put(head, Op.IMul, self._total(head), size)
+        local = self._put(head, Op.CompositeExtract, self._vector(head, BuiltIn.LocalInvocationId), 0)
+        return self._put(head, Op.IAdd, self._put(head, Op.IMul, whole, size), local)
 
     def _copy(self, identifier: int, head: list[Instruction], known: dict[int, int]) -> int | None:
         """A number that is made of arguments and constants, computed at the kernel's start; None if it is not."""

@@ -26,10 +26,11 @@ from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op, Scope, StorageCla
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Placing, Quotient
+from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Counter, Placing
 from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
+from coopmat.spirv.transform.enlarge.fixed import fixed_of
 from coopmat.spirv.transform.enlarge.flat import FlatProduct, Kinds, flat_products, kinds_of
-from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
+from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, falling, growth_of, no_merge, scope_of
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
@@ -59,9 +60,9 @@ class Block:
 class Merged:
     """A kernel of merged work-groups. factors: how many groups are one along each axis, and groups: how many a
     work-group had; size: the work-items of one. conditions: what must hold in a launch; counters: the loops on whose
-    rounds they depend, outer ones first; quotients: the values. apart: pairs of arguments that may not share memory.
-    row_axis: the axis along which rows follow each other. operand_axes: those along which each work-group has A, and B,
-    of its own. runs: what its products take along K; the module by itself says nothing of them."""
+    rounds they depend, outer ones first; computed: the values in them that are. apart: pairs of arguments that may not
+    share memory. row_axis: the axis along which rows follow each other. operand_axes: those along which each work-group
+    has A, and B, of its own. runs: what its products take along K; the module by itself says nothing of them."""
 
     module: Module
     factors: tuple[int, int, int]
@@ -70,7 +71,7 @@ class Merged:
     local_size: tuple[int, int, int]
     conditions: tuple[Condition, ...]
     counters: tuple[Counter, ...]
-    quotients: Mapping[int, Quotient]
+    computed: Mapping[int, Computed]
     apart: tuple[tuple[int, int], ...]
     row_axis: int
     operand_axes: tuple[tuple[int, ...], tuple[int, ...]]
@@ -106,7 +107,7 @@ class Merged:
 
     def refusal(self, arguments: Sequence[int], group_counts: Sequence[int]) -> str:
         """Why it may not; nothing if it may."""
-        found = Requirements(self.conditions, self.counters, self.quotients, self.groups, self.size)
+        found = Requirements(self.conditions, self.counters, self.computed, self.groups, self.size)
         return found.refusal(arguments, group_counts)
 
 
@@ -118,11 +119,11 @@ class Neighbours:
 
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
-                 placing: Placing | None = None, *, quotients: Mapping[int, Quotient] = MappingProxyType({}),
+                 placing: Placing | None = None, *, computed: Mapping[int, Computed] = MappingProxyType({}),
                  places_elements: bool = True, packed: bool = True, converted: bool = True,
                  in_runs: bool = False) -> None:
         """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
-        of sub-groups that stand in one row; ``quotients``: those in the conditions; ``places_elements``, ``packed``,
+        of sub-groups that stand in one row; ``computed``: those in the conditions; ``places_elements``, ``packed``,
         ``converted``, ``in_runs``: see :class:`Matrices`."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
@@ -133,13 +134,19 @@ class Neighbours:
                           and one.model == ExecutionModel.Kernel)
         self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
         self._check_variables(kernel)
-        self.conditions, self.apart, self.quotients = conditions, tuple(apart), quotients
-        self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing)
-        self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size), places_elements=places_elements,
-                                 packed=packed, converted=converted, in_runs=in_runs)
+        self.conditions, self.apart, self.computed = conditions, tuple(apart), computed
+        types, turned = TypeTable(module, sub_group_size), frozenset[int]()
+        for _ in range(2):  # work-groups may be counted from the last one
+            self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing, turned)
+            self.matrices = Matrices(self.indices, types, places_elements=places_elements, packed=packed,
+                                     converted=converted, in_runs=in_runs)
+            turned = falling(self.matrices)
+            if not turned:
+                break
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
-        self.growth = growth_of(self.matrices)
+        self.fixed = fixed_of(self.matrices)
+        self.growth = growth_of(self.matrices, self.fixed.axes)
 
     def _check_variables(self, kernel: str) -> None:
         """Refuse a kernel that uses variables of the module: merged kernels would not share them with others."""
@@ -252,7 +259,7 @@ class Neighbours:
                   if block.depth >= 2 * extent and self._is_alike(header, factors)}
         if factors == (1, 1, 1) and block.scope == self.scope and all(one.sizes for one in self.matrices.accesses):
             raise NoMerge("its matrices are as large as those of a block of work-groups would be")
-        writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position())
+        writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position(), self.fixed.numbers)
         writer.done()
         self._take_counts(writer.counts)
         require_sizes(self.editor, self.entry.function_id, block.local_size,
@@ -262,7 +269,7 @@ class Neighbours:
         module = fold(self.editor.done(), Goal(), lambda _: None)
         return Merged(module, factors, self.indices.positions.groups, self.indices.positions.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
-                      {**self.quotients, **self.indices.quotients}, self.apart, self.axis_of(0),
+                      {**self.computed, **self.indices.computed}, self.apart, self.axis_of(0),
                       (self._axes_of(Use.MatrixAKHR), self._axes_of(Use.MatrixBKHR)), growth.runs(rounds))
 
     def _axes_of(self, use: Use) -> tuple[int, ...]:

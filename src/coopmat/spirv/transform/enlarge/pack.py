@@ -21,10 +21,10 @@ from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import LOADS, Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.chains import Chains
-from coopmat.spirv.transform.enlarge.conditions import Condition, Placing
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Placing
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved
 from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import STORES, Order
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import remove_unused

@@ -10,7 +10,7 @@ from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.ahead import Ahead
-from coopmat.spirv.transform.enlarge.conditions import Condition, Placing, Quotient
+from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Placing
 from coopmat.spirv.transform.enlarge.growth import scope_of
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.last_rounds import LastRounds
@@ -22,11 +22,12 @@ _MOST = 64  # changes of a kernel
 
 
 class InTurn(NamedTuple):
-    """A kernel that does one thing after the other, what must hold in its launches, and the quotients in that."""
+    """A kernel that does one thing after the other, what must hold in its launches, and the values in these conditions
+    that are computed."""
 
     module: Module
     conditions: tuple[Condition, ...] = ()
-    quotients: Mapping[int, Quotient] = MappingProxyType({})
+    computed: Mapping[int, Computed] = MappingProxyType({})
 
 
 def in_turn(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, placing: Placing | None = None
@@ -34,7 +35,7 @@ def in_turn(module: Module, kernel: str, local_size: Sequence[int], sub_group_si
     """The kernel whose loops load what they multiply, do all of it, and form one sum of integers. ``module`` has values
     instead of variables. NoMerge for matrices of several scopes."""
     conditions: dict[Condition, None] = {}
-    quotients: dict[int, Quotient] = {}
+    computed: dict[int, Computed] = {}
     for change in (Ahead, LastRounds, Sums):
         for _ in range(_MOST):
             editor = FunctionEditor(module)
@@ -46,6 +47,6 @@ def in_turn(module: Module, kernel: str, local_size: Sequence[int], sub_group_si
             if not one.done():
                 break
             conditions |= one.conditions
-            quotients |= indices.quotients
+            computed |= indices.computed
             module = fold(editor.done(), Goal(), lambda _: None)
-    return InTurn(module, tuple(conditions), quotients)
+    return InTurn(module, tuple(conditions), computed)

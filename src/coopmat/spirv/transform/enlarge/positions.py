@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.grammar import BuiltIn, Scope
@@ -12,11 +13,12 @@ from coopmat.spirv.transform.enlarge.conditions import Placing
 class Positions:
     """Those of a kernel with work-groups of a size. Each sub-group counts as a group of its own, unless the matrices
     are those of work-groups (``scope``): ``groups`` are those of a work-group along each axis, ``size`` the work-items
-    of one. ``placing``: how sub-groups in one row are taken otherwise.
+    of one. ``placing``: how sub-groups in one row are taken otherwise; ``turned``: the axes along which they are
+    counted from the last one.
     """
 
-    def __init__(self, local_size: tuple[int, int, int], sub_group_size: int, scope: Scope, placing: Placing | None
-                 ) -> None:
+    def __init__(self, local_size: tuple[int, int, int], sub_group_size: int, scope: Scope, placing: Placing | None,
+                 turned: Collection[int] = ()) -> None:
         x, y, z = local_size
         is_split = scope == Scope.Subgroup and x % sub_group_size == 0
         self.scope, self.local_size, self.sub_group_size = scope, local_size, sub_group_size
@@ -25,9 +27,21 @@ class Positions:
         self.placing = placing if is_split else None
         if self.placing is not None:
             self.groups = (self.placing.across, self.placing.down, 1)
+        self._turned = {Atom(kind, axis): self._last(kind, axis) - Polynomial.atom(kind, axis)
+                        for axis in turned for kind in ("group", "outer")}
+
+    def _last(self, kind: str, axis: int) -> Polynomial:
+        """The number of the last group, or work-group, along an axis."""
+        return Polynomial.atom("outers" if kind == "outer" and self.groups[axis] > 1 else "groups",
+                               axis) - Polynomial.constant(1)
 
     def component(self, builtin: BuiltIn, axis: int) -> Polynomial | None:
         """What a component of a built-in value is; None if nothing is known of it."""
+        found = self._component(builtin, axis)
+        return None if found is None else found.replaced(self._turned)
+
+    def _component(self, builtin: BuiltIn, axis: int) -> Polynomial | None:
+        """The same, counted from the first group."""
         own, size = self._inner(axis), self.size[axis]
         lane = Polynomial.atom("local", axis) if size > 1 else Polynomial()
         groups = Polynomial.atom("groups", axis)
@@ -52,6 +66,21 @@ class Positions:
 
     def number(self, builtin: BuiltIn) -> Polynomial | None:
         """What a built-in value is that is a number; None if nothing is known of it."""
+        found = self._linear() if builtin == BuiltIn.GlobalLinearId else self._number_of(builtin)
+        return None if found is None else found.replaced(self._turned)
+
+    def _linear(self) -> Polynomial | None:
+        """The number of a work-item in the whole launch."""
+        total = Polynomial()
+        for axis in reversed(range(len(self.groups))):
+            size, own = (self._component(one, axis) for one in (BuiltIn.GlobalSize, BuiltIn.GlobalInvocationId))
+            if size is None or own is None:
+                return None
+            total = total * size + own
+        return total
+
+    def _number_of(self, builtin: BuiltIn) -> Polynomial | None:
+        """The same of other built-in values, counted from the first group."""
         size = Polynomial.constant(self.sub_group_size)
         found = {BuiltIn.SubgroupSize: size, BuiltIn.SubgroupId: self._number, BuiltIn.SubgroupMaxSize: size,
                  BuiltIn.NumSubgroups: Polynomial.constant(math.prod(self.groups))}

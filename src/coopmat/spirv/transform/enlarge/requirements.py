@@ -6,22 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
-from coopmat.spirv.transform.enlarge.conditions import Condition, Counter, Quotient
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Counter
 from coopmat.spirv.transform.enlarge.indices import Indices
 
 POSITIONS = frozenset({"group", "groups", "outer", "outers", "inner", "local"})
 KNOWN = POSITIONS | {"argument"}
 """The kinds of atoms of which a launch tells what they are, or between which bounds they lie."""
+ADDRESSES = 0, (1 << ADDRESS_BITS - 2) - 1
+"""Between which bounds all arrays lie."""
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """Conditions. counters: the loops on whose rounds they depend, outer ones first; quotients: the values. groups: how
+    """Conditions. counters: the loops on whose rounds they depend, outer ones first; computed: the values. groups: how
     many groups a work-group has along each axis, size: the work-items of one."""
 
     conditions: tuple[Condition, ...]
     counters: tuple[Counter, ...]
-    quotients: Mapping[int, Quotient]
+    computed: Mapping[int, Computed]
     groups: tuple[int, int, int]
     size: tuple[int, int, int]
 
@@ -29,7 +31,7 @@ class Requirements:
     def of(cls, indices: Indices, conditions: Sequence[Condition]) -> Requirements:
         """The conditions of a function."""
         positions = indices.positions
-        return cls(tuple(conditions), tuple(indices.counters.values()), dict(indices.quotients), positions.groups,
+        return cls(tuple(conditions), tuple(indices.counters.values()), dict(indices.computed), positions.groups,
                    positions.size)
 
     def hold(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
@@ -47,10 +49,10 @@ class Requirements:
         """Which of them such a launch does not fulfil; nothing if it does."""
         ranges, split = self.ranges(arguments, group_counts)
         for one in self.conditions:
-            bounds = one.value.replaced(split).range(ranges)
-            if bounds is None:
+            holds = one.holds(ranges, split)
+            if holds is None:
                 return "where a matrix lies depends on numbers that are known only while it runs"
-            if bounds[0] < one.low or bounds[1] > one.high:
+            if not holds:
                 return one.otherwise
         return ""
 
@@ -58,6 +60,7 @@ class Requirements:
                 ) -> tuple[dict[Atom, Range], dict[Atom, Polynomial]]:
         """The ranges of what numbers are made of, and what positions are made of."""
         ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
+        ranges |= {atom: ADDRESSES for one in self.conditions for atom in one.value.atoms if atom.kind == "address"}
         split: dict[Atom, Polynomial] = {}  # a group's position: that of its work-group, and that in it
         for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
             ranges[Atom("groups", axis)] = (count * own, count * own)
@@ -66,15 +69,16 @@ class Requirements:
             ranges[Atom("inner", axis)] = (0, own - 1)
             ranges[Atom("local", axis)] = (0, self.size[axis] - 1)
             split[Atom("group", axis)] = Polynomial.atom("outer", axis).scaled(own) + Polynomial.atom("inner", axis)
-        for identifier, quotient in self.quotients.items():
-            known = quotient.range(ranges)
-            if known is not None:
-                ranges[Atom("value", identifier)] = known
-        for counter in self.counters:
-            rounds = counter.rounds(ranges)
-            if rounds is not None:
-                ranges[Atom("rounds", counter.header)] = rounds
-                ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
+        for _ in range(2):  # what is computed may depend on rounds, and these on what is computed
+            for identifier, one in self.computed.items():
+                known = one.range(ranges, split)
+                if known is not None:
+                    ranges[Atom("value", identifier)] = known
+            for counter in self.counters:
+                rounds = counter.rounds(ranges, split)
+                if rounds is not None:
+                    ranges[Atom("rounds", counter.header)] = rounds
+                    ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
         return ranges, split
 
 

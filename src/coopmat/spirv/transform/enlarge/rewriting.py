@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
-from coopmat.spirv.edit.functions import first_place, with_words
+from coopmat.spirv.edit.functions import first_place, replace_uses, with_words
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import Access
-from coopmat.spirv.transform.enlarge.conditions import Condition, Counter
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Counter
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved, may_fail, moved
 from coopmat.spirv.transform.enlarge.growth import (
     AXES,
@@ -23,7 +23,6 @@ from coopmat.spirv.transform.enlarge.growth import (
     repeats,
     uses_position,
 )
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS
 from coopmat.spirv.transform.enlarge.writing import Writing
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
@@ -32,11 +31,12 @@ _FAR = f"a row or column of a matrix in memory is negative, or beyond {MOST}"
 
 class Rewriting(Writing):
     """One kernel. factors: how many work-groups are one along each axis; rounds: how many of a loop are one, by its
-    header; position: the variable with the work-group's position."""
+    header; position: the variable with the work-group's position; fixed: integers that are computed from it anew."""
 
     def __init__(self, matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Mapping[int, int],
-                 scope: Scope, position: int) -> None:
+                 scope: Scope, position: int, fixed: Collection[int]) -> None:
         super().__init__(matrices.indices)
+        self.fixed = fixed
         self.matrices, self.growth = matrices, growth
         self.factors, self.rounds, self.position = factors, rounds, position
         self.scope = self.editor.constant(scope)
@@ -55,11 +55,14 @@ class Rewriting(Writing):
         for header in self.indices.counters:
             self._round_phis[header] = self.editor.new_id()
         entry = body.blocks[0]
+        same: dict[int, int] = {}
         for block in body.blocks:
             self.rows = []
             for row in block.instructions:
                 if id(row) in accesses:
                     self._checked(accesses[id(row)])
+                elif row.result_id in self.fixed:
+                    same[row.result_id or 0] = self._anew(row)
                 elif row.opcode != PREFETCH:
                     self.rows.append(self._changed(row))
             block.instructions = self.rows
@@ -67,6 +70,13 @@ class Rewriting(Writing):
             self._count(body.block(header), counter)
         place = first_place(entry)
         entry.instructions[place:place] = self._positions()
+        replace_uses(body, same)
+
+    def _anew(self, row: Instruction) -> int:
+        """An integer, computed from the position of the merged work-group."""
+        number = self.number(self._merged(self.indices.of(row.result_id or 0)))
+        is_long = self.indices.bits(row.result_id or 0) == ADDRESS_BITS
+        return number if is_long else self.let(Op.UConvert, row.type_id or 0, number)
 
     # --- matrices ---------------------------------------------------------------------------
 
@@ -282,8 +292,8 @@ class Rewriting(Writing):
         words = [*(word for label in before for word in (zero, label)), *(word for label in after
                                                                           for word in (following, label))]
         self.rows = []
-        if header.label in self.rounds:
-            step = Polynomial.atom("round", header.label).scaled(counter.step * self.rounds[header.label])
+        if header.label in self.rounds or self._is_known(counter.start + counter.limit):
+            step = Polynomial.atom("round", header.label).scaled(counter.step * self.rounds.get(header.label, 1))
             here = self.number(self._merged(counter.start) + step)
             limit = self.number(self._merged(counter.limit))
             compared = self.let(Op.SLessThan if counter.enters else Op.SGreaterThanEqual, self.bool, here, limit)
@@ -296,6 +306,12 @@ class Rewriting(Writing):
         header.instructions[-2:-2] = self.rows
         header.instructions[place:place] = counted
         header.instructions[:0] = rows
+
+
+    def _is_known(self, value: Polynomial) -> bool:
+        """Whether a number can be written without what is computed from positions."""
+        return all(atom.kind in ("argument", "group", "groups") or (
+            atom.kind == "round" and atom.number in self._round_phis) for atom in value.atoms)
 
 
 def _farthest(value: Polynomial, atom: Atom) -> Polynomial | None:

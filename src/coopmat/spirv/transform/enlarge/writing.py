@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS
+from coopmat.spirv.transform.enlarge.indices import Indices
 
 
 class Writing(ABC):
@@ -33,7 +34,8 @@ class Writing(ABC):
         for monomial, factor in value.terms:
             product = 0
             for atom in monomial:
-                found = self.atom(atom)
+                found = self.atom(atom) if atom.kind != "address" else self.let(Op.ConvertPtrToU, self.long,
+                                                                                atom.number)
                 product = self.let(Op.IMul, self.long, product, found) if product else found
             if not product or factor != 1:
                 constant = self.editor.constant(factor, ADDRESS_BITS)

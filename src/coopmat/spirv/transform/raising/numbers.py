@@ -6,7 +6,8 @@ from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import first_place, input_variable
 from coopmat.spirv.grammar import BuiltIn, Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.writing import Writing
 
 _AXES = 3

@@ -12,8 +12,8 @@ from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import CooperativeMatrixLayout, Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import Condition
-from coopmat.spirv.transform.enlarge.indices import ADDRESS_BITS, Indices
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition
+from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.to_vulkan.shader import TAME_MULTIPLE, Tame, VulkanTarget
 
