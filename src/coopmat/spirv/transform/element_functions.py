@@ -11,9 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph, replace_uses, targets, with_words
+from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph, first_place, replace_uses, targets, with_words
 from coopmat.spirv.edit.ordering import LINES
-from coopmat.spirv.grammar import CHAINS, CONVERSIONS, FunctionControl, MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import (
+    CHAINS,
+    CONVERSIONS,
+    BuiltIn,
+    Decoration,
+    FunctionControl,
+    MemoryAccess,
+    Op,
+    StorageClass,
+)
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
@@ -25,6 +34,13 @@ from coopmat.spirv.transform.goal import Goal, Say, counted
 
 _ALLOWED = PURE | {Op.Phi, Op.Branch, Op.BranchConditional, Op.Switch, Op.SelectionMerge, Op.LoopMerge, *LINES}
 _READ = frozenset({StorageClass.CrossWorkgroup, StorageClass.UniformConstant})
+_OF_SUB_GROUPS = frozenset({
+    BuiltIn.WorkgroupId, BuiltIn.NumWorkgroups, BuiltIn.WorkgroupSize, BuiltIn.EnqueuedWorkgroupSize,
+    BuiltIn.GlobalSize, BuiltIn.GlobalOffset, BuiltIn.WorkDim, BuiltIn.SubgroupId, BuiltIn.NumSubgroups,
+    BuiltIn.SubgroupSize})
+"""Built-ins that are the same for all work-items of a sub-group."""
+_OF_BUILT_INS = CONVERSIONS | {Op.CompositeExtract}
+"""What is done to a built-in before anything is computed of it."""
 
 
 def element_functions(module: Module, goal: Goal, say: Say) -> Module:
@@ -43,6 +59,7 @@ def _replace_one(editor: FunctionEditor, body: Body, goal: Goal) -> bool:
     """Replace a loop of a function; False if there is none."""
     if not any(row.opcode == Op.CooperativeMatrixLengthKHR for row in body.rows()):
         return False
+    _load_built_ins_first(editor, body)
     facts, indices = Facts(editor), Indices(editor, body, None)
     for counter in indices.counters.values():
         types = ElementTypes(editor, facts, goal.device)
@@ -51,6 +68,31 @@ def _replace_one(editor: FunctionEditor, body: Body, goal: Goal) -> bool:
             loop.replace()
             return True
     return False
+
+
+def _load_built_ins_first(editor: FunctionEditor, body: Body) -> None:
+    """Load built-ins where a function begins, so that rounds of a loop, such as those that ask for the work-group's
+    number, take them from outside."""
+    moved: list[Instruction] = []
+    numbers: set[int] = set()
+    for block in body.blocks[1:]:
+        found = []
+        for row in block.instructions:
+            if (row.opcode == Op.Load and _is_of_sub_groups(editor, row.words[0])) or (
+                    row.opcode in _OF_BUILT_INS and row.words[0] in numbers):
+                numbers.add(row.result_id or 0)
+                found.append(row)
+        block.instructions = [row for row in block.instructions if row.result_id not in numbers]
+        moved += found
+    entry = body.blocks[0]
+    place = first_place(entry)
+    entry.instructions[place:place] = moved
+
+
+def _is_of_sub_groups(editor: FunctionEditor, pointer: int) -> bool:
+    """Whether a pointer leads to a built-in that is the same for all work-items of a sub-group."""
+    return any(decoration == Decoration.BuiltIn and words[0] in _OF_SUB_GROUPS
+               for decoration, words in editor.module.decorations(pointer))
 
 
 @dataclass
