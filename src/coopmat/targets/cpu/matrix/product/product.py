@@ -87,8 +87,8 @@ def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Ma
     names = [f"%{place}" for place in range(len(a.types) + len(b.types), len(types) + 1)]
     c, d = _c(body, operation, names), _d(body, operation, names)
     tiles = _tiles(body, a_strips, b_strips)
-    panels = (_panel(body, replace(a_strips, filled=tiles), a.keeper, shares[0]),
-              _panel(body, replace(b_strips, filled=tiles), b.keeper, shares[1]))
+    panels = (_panel(body, replace(a_strips, filled=tiles), a.keeper, shares[0], d),
+              _panel(body, replace(b_strips, filled=tiles), b.keeper, shares[1], d))
     unit = b_strips.unit
     blocks_of(unit)(body, unit, b_strips.words, b_strips.signs, *panels, c, d, tiles, a_strips.tiles,
                     operation.saturates).write()
@@ -166,8 +166,8 @@ def _buffer(body: Body, strips: Strips) -> str:
     return body.writer.slot(f"[{strips.nbytes} x i8]", align=LINE)
 
 
-def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None) -> Panel:
-    """The strips of an operand."""
+def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None, d: Sums) -> Panel:
+    """The strips of an operand. d: where sums are written meanwhile."""
     if keeper and share is not None:
         lines = strips.lines
         address = body.writer.let(f"ptrtoint ptr {lines.base} to i64")
@@ -182,16 +182,22 @@ def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | Non
     else:
         base, ahead = _buffer(body, strips), _along(body, strips.lines)
         if strips.may_stay:
-            return _there(body, strips, base)
+            return _there(body, strips, base, d)
         fill(body, strips, base)
     excess = strips.tiles * strips.tile_bytes if strips.has_excess else -1
     return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess, ahead, strips.by_words)
 
 
-def _there(body: Body, strips: Strips, buffer: str) -> Panel:
-    """The strips of A where they lie in memory, if all of it is there; otherwise in a buffer."""
+def _there(body: Body, strips: Strips, buffer: str, d: Sums) -> Panel:
+    """The strips of A where they lie in memory, if all of it is there and no sums are written to it; otherwise in a
+    buffer."""
     writer, lines = body.writer, strips.lines
-    stays = strips.is_whole(body)
+    starts = [writer.let(f"ptrtoint ptr {one} to i64") for one in (lines.base, d.base)]
+    ends = [writer.let(f"add i64 {start}, {writer.let(f'mul i64 {count}, {pitch}')}") for start, count, pitch in zip(
+        starts, (strips.extent, d.kind.rows), (lines.stride, d.pitch), strict=True)]
+    before = [writer.let(f"icmp ule i64 {end}, {start}") for end, start in zip(ends, reversed(starts), strict=True)]
+    apart = writer.let(f"or i1 {before[0]}, {before[1]}")
+    stays = writer.all_of(strips.is_whole(body), apart)
     writer.when(writer.let(f"xor i1 {stays}, true"), lambda: fill(body, strips, buffer))
     strip_there = writer.let(f"mul i64 {lines.stride}, {strips.unit.lanes}")
     base = writer.let(f"select i1 {stays}, ptr {lines.base}, ptr {buffer}")
