@@ -25,10 +25,10 @@ kernel void k(global const T *A, global const T *B, global T *C)
 """
 
 
-@pytest.mark.parametrize("element", ["float", "double"])
-def test_in_place_of_a(element: str) -> None:
+@pytest.mark.parametrize(("element", "dtype"), [("float", np.float32), ("double", np.float64)])
+def test_in_place_of_a(element: str, dtype: type[np.floating]) -> None:
     """A, of which each work-group has rows of its own, is not multiplied where it lies while sums are written there."""
-    a, b = (np.random.default_rng(0).integers(-8, 8, shape).astype(element) for shape in ((176, 64), (64, 64)))
+    a, b = (np.random.default_rng(0).integers(-8, 8, shape).astype(dtype) for shape in ((176, 64), (64, 64)))
     expected = a @ b
     kernel = cm.build(SOURCE, options=f"-DT={element}", device="cpu").kernel("k")
     cm.Queue("cpu").enqueue(kernel, (16, 11), (16, 1), a, b, a).wait()
