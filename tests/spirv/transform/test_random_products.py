@@ -87,6 +87,17 @@ def test_random_products(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(any(name in one for one in found) for name in FORMS), found
 
 
+def test_half_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel whose tiles are packed for a longer product, which is then none, of the same tiles."""
+    one = drawn(41173, most_groups=4, most_rounds=3)
+    goal = Goal(cm.device("sim:generic").description, (8, 16, 32), work_group=(SIZE, 1, 1))
+    form, _ = transform(cm.build(SOURCE, one.options).module, chosen(FORMS["cut and packed"]), goal)
+    assert form.validate() == []
+    monkeypatch.setenv(VARIABLE, "0")
+    given, expected = operands(one, 41173)
+    np.testing.assert_array_equal(launched(form, one, "cpu", given, expected), expected)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", LONG[::BATCH])
 def test_many_random_products(first: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ accumulators, two columns of A's tiles and two of B's become one product. A chai
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -120,16 +121,25 @@ class _Packing:
                     self._note(found)
         count = 0
         for grid in list(self._grids(stores)):
-            kept = dict(self.packs), {place: list(rows) for place, rows in self.new.items()}, dict(self.phis)
-            try:
+            with suppress(_Apart), self._attempt():
                 self._store(grid)
                 count += len(grid) * len(grid[0])
-            except _Apart:
-                self.packs, self.new, self.phis = kept
         count += sum(map(self._lengthen, [row for row in self.body.rows() if self.chains and self._is_free_chain(row)]))
         if count:
             self._write()
         return count
+
+    @contextmanager
+    def _attempt(self) -> Iterator[None]:
+        """Nothing is written of what turns out not to become one."""
+        packs = dict(self.packs)
+        new = {place: list(rows) for place, rows in self.new.items()}
+        phis = {block: list(rows) for block, rows in self.phis.items()}
+        try:
+            yield
+        except _Apart:
+            self.packs, self.new, self.phis = packs, new, phis
+            raise
 
     def _note(self, load: Access) -> None:
         """Remember a load; one of the same matrix as another one in its block is that one."""
@@ -272,9 +282,10 @@ class _Packing:
         for depth in dict.fromkeys((min(depths) if is_chain else 1, 1)):
             last = [[chain[:depth][::-1] for chain in line] for line in chains]  # in ascending K
             try:
-                a = self._packed(self._common(last, 0))
-                b = self._packed(tuple(zip(*self._common(list(zip(*last, strict=True)), 1), strict=True)))
-                c = self._packed(tuple(tuple(chain[0].words[2] for chain in line) for line in last))
+                with self._attempt():
+                    a = self._packed(self._common(last, 0))
+                    b = self._packed(tuple(zip(*self._common(list(zip(*last, strict=True)), 1), strict=True)))
+                    c = self._packed(tuple(tuple(chain[0].words[2] for chain in line) for line in last))
             except _Apart:
                 if depth == 1:
                     raise
@@ -288,16 +299,13 @@ class _Packing:
 
     def _lengthen(self, row: Instruction) -> int:
         """A chain of products as one with more of K; how many matrices in memory are parts of larger ones then."""
-        kept = dict(self.packs), {place: list(rows) for place, rows in self.new.items()}
-        try:
+        with suppress(_Apart), self._attempt():
             longer = self._product(((row.result_id or 0,),), [row])
-        except _Apart:
-            longer = 0
-        if not longer or self.editor.definition(longer).words[0] == row.words[0]:
-            self.packs, self.new = kept
-            return 0
-        self.lengthened[row.result_id or 0] = longer
-        return 2 * len(self.chains_along_k.of(row.result_id or 0))
+            if self.editor.definition(longer).words[0] == row.words[0]:
+                raise _Apart("it has no more of K")
+            self.lengthened[row.result_id or 0] = longer
+            return 2 * len(self.chains_along_k.of(row.result_id or 0))
+        return 0
 
     def _common(self, lines: Sequence[Sequence[Sequence[Instruction]]], operand: int) -> Grid:
         """The operands of chains of products that all chains of a line have in common."""
