@@ -129,7 +129,7 @@ def test_what_is_saved_comes_back() -> None:
     kinds = types.VectorType(types.FloatType(32), 4), types.PointerType(2, 9)
     calls = [PrintCall(b"%s \xff%v4f\n", kinds, {1: None}), PrintCall(None, (), {})]
     code = KernelCode("text", (Slot(0, 8), Slot(16, 4)), {12: Slot(32, 8)}, 40, 128, 64, True, {}, ["one", "two"],
-                      calls, [1], has_loops=True)
+                      calls, [1], [0], has_loops=True)
     found = saved.from_bytes(saved.to_bytes(code, b"object"))
     assert found == (replace(code, ir=""), b"object")
 

@@ -170,12 +170,12 @@ define internal i64 @portion(ptr %launch, ptr %scratch) alwaysinline nounwind {{
 entry:
 {load_word("total", Field.TOTAL)}
 {load_word("chunk", Field.CHUNK)}
-{load_word("threads", Field.THREADS)}
+{load_word("owners", Field.OWNERS)}
 {load_word("turns", Field.TURNS)}
   %all.turns = getelementptr i8, ptr %launch, i64 %turns
   %place.at = getelementptr i8, ptr %scratch, i64 {PLACE_AT - KEPT_BYTES}
   %place = load i64, ptr %place.at
-  %own = urem i64 %place, %threads
+  %own = urem i64 %place, %owners
   %stop.at = getelementptr i64, ptr %launch, i64 {Field.STOP}
   %stop = load atomic i64, ptr %stop.at monotonic, align 8
   %stopped = icmp ne i64 %stop, 0
@@ -185,19 +185,19 @@ look:
   %offset = mul i64 %whose, {TURN_BYTES}
   %turn.at = getelementptr i8, ptr %all.turns, i64 %offset
   %known = load atomic i64, ptr %turn.at monotonic, align 8
-  %known.first = call i64 @portion_start(i64 %known, i64 %threads, i64 %whose, i64 %chunk)
+  %known.first = call i64 @portion_start(i64 %known, i64 %owners, i64 %whose, i64 %chunk)
   %is.known = icmp uge i64 %known.first, %total
   br i1 %is.known, label %other, label %take
 take:
   %turn = atomicrmw add ptr %turn.at, i64 1 monotonic
-  %first = call i64 @portion_start(i64 %turn, i64 %threads, i64 %whose, i64 %chunk)
+  %first = call i64 @portion_start(i64 %turn, i64 %owners, i64 %whose, i64 %chunk)
   %is.over = icmp uge i64 %first, %total
   br i1 %is.over, label %other, label %some
 some:
   ret i64 %first
 other:
   %following = add i64 %whose, 1
-  %is.end = icmp eq i64 %following, %threads
+  %is.end = icmp eq i64 %following, %owners
   %whose.next = select i1 %is.end, i64 0, i64 %following
   %is.all = icmp eq i64 %whose.next, %own
   br i1 %is.all, label %none, label %look
@@ -205,15 +205,16 @@ none:
   ret i64 -1
 }}
 
-define internal i64 @portion_start(i64 %turn, i64 %threads, i64 %whose, i64 %chunk) alwaysinline nounwind {{
-  %round = mul i64 %turn, %threads
+define internal i64 @portion_start(i64 %turn, i64 %owners, i64 %whose, i64 %chunk) alwaysinline nounwind {{
+  %round = mul i64 %turn, %owners
   %portion = add i64 %round, %whose
   %first = mul i64 %portion, %chunk
   ret i64 %first
 }}
 """
-"""Each thread has every so many portions for its own, and takes those first: the same from launch to launch, so that
-its caches have what it wrote last. One that has none left takes those of others."""
+"""Each owner has every so many portions for its own, and takes those first: the same from launch to launch, so that
+its caches have what it wrote last. One that has none left takes those of others. If there is one owner, all threads
+take work-groups in their order."""
 
 
 def run_function(waits: bool, fast: int | None = None, *, is_alone: bool = False) -> str:

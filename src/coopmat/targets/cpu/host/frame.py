@@ -45,7 +45,7 @@ class Field(IntEnum):
     GROUPS = 9
     DIMENSIONS = 12
     TOTAL = 13  # work-groups
-    TURNS = 14  # where the launch has, for each thread, how many portions of its own are taken: bytes from its start
+    TURNS = 14  # where the launch has, for each owner, how many portions of its own are taken: bytes from its start
     CHUNK = 15  # work-groups of a portion
     SUB_GROUPS = 16  # of each work-group
     LOCAL_BYTES = 17  # of each work-group
@@ -55,7 +55,7 @@ class Field(IntEnum):
     BUFFER_COUNT = 21
     REUSE = 22  # the number of a launch that keeps converted tiles (matrix/reuse.py); 0: it keeps none
     APART = 23  # not 0: nothing is written to what functions of elements read (matrix/functions.py)
-    THREADS = 24  # that may take part
+    OWNERS = 24  # threads that have portions of their own; 1: all take them in order
     OUTPUT = 32  # the buffer of printf
     ERROR = 40  # what went wrong first (faults.Fault)
     COUNT = 56

@@ -79,6 +79,12 @@ def _taken_at_once(groups: int, threads: int, *, in_lines: bool) -> int:
     return max(1, min(each, LEAST_IN_LINE), each // CHUNKS_IN_LINE)
 
 
+def _owners(groups: int, threads: int, *, in_lines: bool) -> int:
+    """How many threads have portions of their own: all, if each has many, or what follows each other is near each other
+    in any case; one thread may do all of a few, and does so in their order."""
+    return threads if in_lines or groups >= threads * CHUNKS_PER_THREAD else 1
+
+
 class LaunchFrame:
     """Memory for the words and the arguments of a launch. values: the arguments that are no pointers."""
 
@@ -123,8 +129,8 @@ class Plan:
         check_local_memory(self.name, self._local_parts(), CPU.device_name, CPU.limits.local_memory)
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
         words[Field.TURNS] = turns = -(-(WORDS_BYTES + code.argument_bytes + 16) // TURN_BYTES) * TURN_BYTES
-        words[Field.THREADS] = self.threads
-        self.size = turns + self.threads * TURN_BYTES
+        words[Field.OWNERS] = owners = _owners(self.groups, self.threads, in_lines=in_lines)
+        self.size = turns + owners * TURN_BYTES
         template = bytearray(self.size)
         template[:words.nbytes] = words.tobytes()
         for offset, address in addresses.items():
