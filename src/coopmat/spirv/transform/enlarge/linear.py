@@ -107,25 +107,25 @@ class _Splitting:
     def _divisions(self) -> Iterator[tuple[Polynomial, Polynomial, int]]:
         """What is divided, and by what: each with the divisor's id, the largest ones (that are no constants) first."""
         found: dict[tuple[Polynomial, Polynomial], int] = {}
-        for row in self.body.rows():
-            divided, divisor = self._divided(row), self._divisor(row)
-            if divided is not None and divisor is not None and self.indices.is_made_of(divisor, _TOLD):
+        for row, divided, divisor in self._taken_apart():
+            if self.indices.is_made_of(divisor, _TOLD):
                 is_size = row.opcode in (Op.UDiv, Op.SDiv, Op.UMod, Op.SRem)
                 found.setdefault((divided, divisor), row.words[1] if is_size else 0)
         yield from ((*one, identifier) for one, identifier in sorted(
             found.items(), key=lambda one: one[0][1].known is not None))
 
-    def _divided(self, row: Instruction) -> Polynomial | None:
-        """What a division takes apart, if that is the number of a work-group; there is one along the other axes."""
-        if row.opcode not in (*_QUOTIENTS, *_RESTS) or not self.indices.is_integer(row.result_id or 0):
-            return None
-        found = self.indices.of(row.words[0]).replaced({
-            Atom("group", axis): Polynomial() for axis in range(self.done_before + 1, AXES)})
-        return found if found in (self.number, self.from_last) else None
+    def _taken_apart(self) -> Iterator[tuple[Instruction, Polynomial, Polynomial]]:
+        """Divisions of the number of a work-group, with what is divided, and by what; there is one along the other
+        axes."""
+        others = {Atom("group", axis): Polynomial() for axis in range(self.done_before + 1, AXES)}
+        for row in self.body.rows():
+            if row.opcode in (*_QUOTIENTS, *_RESTS) and self.indices.is_integer(row.result_id or 0):
+                divided, divisor = self.indices.of(row.words[0]).replaced(others), self._divisor(row)
+                if divided in (self.number, self.from_last) and divisor is not None:
+                    yield row, divided, divisor
 
     def _divisor(self, row: Instruction) -> Polynomial | None:
-        if row.opcode not in (*_QUOTIENTS, *_RESTS) or not self.indices.is_integer(row.result_id or 0):
-            return None
+        """What a division is by; None if that is not known."""
         by = self.indices.of(row.words[1])
         if row.opcode in _SHIFTS:
             return None if by.known is None or not 0 <= by.known < 31 else Polynomial.constant(1 << by.known)
@@ -137,8 +137,8 @@ class _Splitting:
                ) -> dict[int, int]:
         """What stands for quotients and rests."""
         found = {}
-        for row in self.body.rows():
-            if self._divided(row) == divided and self._divisor(row) == divisor:
+        for row, *taken in self._taken_apart():
+            if taken == [divided, divisor]:
                 number = y if row.opcode in _QUOTIENTS else x
                 is_long = self.indices.bits(row.result_id or 0) == ADDRESS_BITS
                 found[row.result_id or 0] = number if is_long else self._put(head, Op.UConvert, number, row.type_id)
