@@ -182,7 +182,7 @@ class Merging:
         own, extents = found.own_extents(), found.extents(launch.group_counts)
         if launch.wish is None and self._block is None:
             check_worth(found, depth.unit, self._features, extents, rounds=depth.rounds)
-        costs = costs_of(found, depth.unit)
+        costs = costs_of(found, depth.unit, self._features, extents)
         if launch.wish is not None:
             rows, columns = own[0] * launch.wish[0], own[1] * launch.wish[1]
         else:

@@ -13,14 +13,16 @@ from coopmat.spirv.transform.enlarge.merge import Neighbours
 from coopmat.targets.cpu.matrix.amx import tile_shape
 from coopmat.targets.cpu.matrix.body import Features
 from coopmat.targets.cpu.matrix.multiply import is_unrolled
+from coopmat.targets.cpu.matrix.product.blocks import block_rows
 from coopmat.targets.cpu.matrix.product.unit import Unit
 from coopmat.targets.cpu.matrix.sums import register_bytes
 
 Sizes = tuple[int, int]
 """Rows and columns."""
 EXACT = 18  # tiles
-SHARE = 128 * 128
-"""Elements of C that a thread has at least: for less, it is done before another one has begun."""
+SHARE, THIN_SHARE = 128 * 128, 256
+"""Elements of C that a thread has at least: for less, it is done before another one has begun. Of few rows it takes as
+long to read the B of this many columns."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,12 @@ class Costs:
     of B whose products take as long as to put A into strips; begin: the products of a row and a column that take as
     long as to begin a block. depths: the words along K that a block takes at once, in launches of at most so many
     columns, or of more than all (0): two strips of each operand stay in the first-level cache, or A, B and C of a
-    block, or all of B for that much of K, in the second-level one."""
+    block, or all of B for that much of K, in the second-level one. share: the least elements of C of a thread."""
 
     packing: int
     copying: int = 0
     begin: int = 4000
+    share: int = SHARE
     depths: tuple[tuple[int, int], ...] = ((0, 256),)
     shapes: tuple[Shape, ...] = _USUAL
 
@@ -89,7 +92,7 @@ class Costs:
     def shape(self, extents: Sizes, own: Sizes, threads: int) -> Sizes:
         """The rows and columns of the blocks that take the least time. extents: of C; own: of a work-group's tile;
         threads: that share one C."""
-        threads = min(threads, max(1, math.prod(extents) // SHARE))
+        threads = min(threads, max(1, math.prod(extents) // self.share))
 
         def time(found: tuple[Sizes, float]) -> float:
             """In that of a product of a row and a column."""
@@ -159,6 +162,13 @@ IN_PLACE = Costs(30, shapes=(
 IN_PLACE_BYTES = 4096
 """Of each of their rows of A at once, so that sums go to memory less often: a block's B fills half of the second-level
 cache."""
+THIN = Costs(0, depths=((0, 128),), shapes=(
+    Shape(8, 2048, 1.0),
+    Shape(8, 1024, 0.9),
+    Shape(8, 512, 0.8),
+    Shape(8, 256, 0.7),
+))
+"""The same of so few rows that each part of B is taken once, where it lies: long lines are read fastest."""
 NARROW = 16
 """The columns of B that are multiplied at once at most: to put A into order pays if there are more."""
 MOST = 128 * 512
@@ -173,14 +183,18 @@ NARROW_ROUND, TALL_ROUND = 64, 4
 """The same if several rounds cannot be one, and a round does little else than products."""
 
 
-def costs_of(found: Neighbours, unit: Unit) -> Costs:
-    """What blocks of a kernel's work-groups take."""
+def costs_of(found: Neighbours, unit: Unit, features: Features, extents: Sizes) -> Costs:
+    """What blocks of a kernel's work-groups take. extents: of C."""
     is_tiles = unit.kind == "tiles"
     if found.changes_sums():
         return CHANGED if is_tiles else CHANGED_VECTORS
     costs = FLAT if is_tiles and found.flat_products() else COSTS[unit.kind]
-    if unit.kind == "numbers" and unit.is_float and found.lies_by_rows(Use.MatrixAKHR, unit.word_bytes):
-        costs = replace(IN_PLACE, depths=((0, IN_PLACE_BYTES // unit.word_bytes),))
+    if unit.kind == "numbers" and unit.is_float:
+        rows = max(extents[0], found.kinds(found.matrices.products[0])[0].rows)
+        if rows <= block_rows(unit, features) and found.lies_by_rows(Use.MatrixBKHR, unit.word_bytes):
+            costs = replace(THIN, share=rows * THIN_SHARE)
+        elif found.lies_by_rows(Use.MatrixAKHR, unit.word_bytes):
+            costs = replace(IN_PLACE, depths=((0, IN_PLACE_BYTES // unit.word_bytes),))
     return costs if found.sums() < 2 else costs.limited(MOST // found.sums())
 
 

@@ -89,12 +89,12 @@ def transposed(writer: Writer, lines: Sequence[str], length: int, element: str) 
         pieces = [shuffled(writer, element, length, line, "poison", order) for line in lines]
         pieces += ["poison"] * (-len(lines) % side)
         squares = [turned(writer, pieces[start:start + side], element) for start in range(0, len(pieces), side)]
-        found += [_joined(writer, [square[number] for square in squares], element, side, len(lines))
+        found += [joined(writer, [square[number] for square in squares], element, side, len(lines))
                   for number in range(part)]
     return found
 
 
-def _joined(writer: Writer, parts: Sequence[str], element: str, length: int, count: int) -> str:
+def joined(writer: Writer, parts: Sequence[str], element: str, length: int, count: int) -> str:
     """The first ``count`` elements of vectors of a length, one behind the other."""
     found = parts[0]
     for number, part in enumerate(parts[1:], 1):

@@ -55,10 +55,10 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
                 yield "  the first product begins with zeros"
             if operation.target:
                 yield "  the last product's sums go to where the kernel stores them, without a copy"
-        for name, source, is_copied in zip("AB", operation.sources, copies_lines(operation, Body(features)),
-                                           strict=True):
-            if name == "A" and stays(operation, Body(features)):
-                yield "  A: multiplied where it lies, if all of it is there"
+        for name, source, is_copied, may_stay in zip("AB", operation.sources, copies_lines(operation, Body(features)),
+                                                     stays(operation, Body(features)), strict=True):
+            if may_stay:
+                yield f"  {name}: multiplied where it lies, if all of it is there"
             elif source is None:
                 yield f"  {name}: a matrix of the kernel, packed for each product"
             elif source.is_kept and (name == "B" or unit.kind == "tiles"):

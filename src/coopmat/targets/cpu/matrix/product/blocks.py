@@ -11,7 +11,7 @@ from coopmat.formats import Format
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.byte_products import ByteProducts, Signs, add_pairs
 from coopmat.targets.cpu.matrix.amx import TILE
-from coopmat.targets.cpu.matrix.body import Body
+from coopmat.targets.cpu.matrix.body import Body, Features
 from coopmat.targets.cpu.matrix.packing import shuffled
 from coopmat.targets.cpu.matrix.product.ahead import Ahead
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit
@@ -25,7 +25,8 @@ from coopmat.targets.llvm.values import Number
 class Panel:
     """An operand in tiles. base: the first one's address. line, tile, strip: bytes from one to the next, each an i64.
     excess: the offset of a strip's line of that; negative if it has none. ahead: what the next product takes of the
-    operand, as far as that is known. by_words: whether a line has a word of each row or column, not those of one."""
+    operand, as far as that is known. by_words: whether a line has a word of each row or column, not those of one.
+    is_aligned: whether lines are those of the caches."""
 
     base: str
     line: str
@@ -34,6 +35,7 @@ class Panel:
     excess: int = -1
     ahead: Ahead | None = None
     by_words: bool = True
+    is_aligned: bool = True
 
 
 @dataclass(frozen=True)
@@ -272,31 +274,26 @@ class VectorBlocks(Blocks):
 
     def sizes(self, rows: int, columns: int) -> tuple[int, int]:
         """What the registers hold, and a number of rows that is a part of a strip."""
-        down, strips = SHAPES[register_bytes(self.body.features)]
-        while self.unit.lanes % down:
-            down -= 1
-        return down, strips * self.unit.lanes
+        features = self.body.features
+        return block_rows(self.unit, features), SHAPES[register_bytes(features)][1] * self.unit.lanes
 
     def block(self, m: str, height: int, n: str, width: int) -> None:
         """K in tiles; the words of one stand in the code one after the other."""
         writer, unit = self.body.writer, self.unit
         numbers, across = NumberWriter(writer, unit.lanes), self.parts(width)
         first = writer.let(f"urem i64 {m}, {unit.lanes}")
-        row_pitch, word_pitch = (str(unit.word_bytes), LINE) if self.a.by_words else (self.a.line, unit.word_bytes)
-        a = writer.line(self.strip_of(self.a, m, 0), first, row_pitch)
+        a = writer.line(self.strip_of(self.a, m, 0), first, self._row_pitch)
         b = [self.strip_of(self.b, n, number) for number in range(len(across))]
         total = numbers.vector(unit.total)
 
         def step(tile: str, sums: list[str]) -> list[str]:
             found = list(sums)
-            a_tile = writer.line(a, tile, self.a.tile)
+            lines = self._lines(a, tile, height)
             b_tiles = [writer.line(strip, tile, self.b.tile) for strip in b]
-            rows = [writer.line(a_tile, row, row_pitch) for row in range(height)]
             for word in range(self.words):
-                factors = [writer.let(f"load {numbers.vector(unit.word)}, ptr "
-                                      f"{self.body.address(one, 'i8', word * LINE)}, align {LINE}") for one in b_tiles]
-                for row, line in enumerate(rows):
-                    one = writer.let(f"load {unit.word}, ptr {self.body.address(line, 'i8', word * word_pitch)}")
+                factors = [self._factors(numbers, one, word) for one in b_tiles]
+                for row, line in enumerate(lines):
+                    one = self._word(line, word)
                     for place, factor in enumerate(factors):
                         number = row * len(across) + place
                         found[number] = self._added(numbers, found[number], one, factor)
@@ -308,6 +305,26 @@ class VectorBlocks(Blocks):
         for number, text in enumerate(sums):
             row, column = divmod(number, len(across))
             self._store(numbers, text, m, row, n, across[column])
+
+    @property
+    def _row_pitch(self) -> str:
+        return str(self.unit.word_bytes) if self.a.by_words else self.a.line
+
+    def _lines(self, a: str, tile: str, height: int) -> list[str]:
+        """Where the words of each row of A begin in a tile of a strip, whose first row is at an address."""
+        a_tile = self.body.writer.line(a, tile, self.a.tile)
+        return [self.body.writer.line(a_tile, row, self._row_pitch) for row in range(height)]
+
+    def _word(self, line: str, word: int) -> str:
+        """A word of a row of A."""
+        pitch = LINE if self.a.by_words else self.unit.word_bytes
+        return self.body.writer.let(f"load {self.unit.word}, ptr {self.body.address(line, 'i8', word * pitch)}")
+
+    def _factors(self, numbers: NumberWriter, tile: str, word: int) -> str:
+        """The words of a line of B."""
+        alignment = LINE if self.b.is_aligned else self.unit.word_bytes
+        return self.body.writer.let(f"load {numbers.vector(self.unit.word)}, ptr "
+                                    f"{self.body.writer.line(tile, word, self.b.line)}, align {alignment}")
 
     def _added(self, numbers: NumberWriter, total: str, word: str, factor: str) -> str:
         """Sums plus the products of a word of A."""
@@ -353,8 +370,60 @@ class VectorBlocks(Blocks):
                   f"{self.d.kind.component.size}")
 
 
-def blocks_of(unit: Unit) -> Callable[..., Blocks]:
-    """What multiplies the strips of a unit."""
-    return TileBlocks if unit.kind == "tiles" else VectorBlocks
+FACTORS, LINES = 16, 8
+"""Of blocks of few rows: words of A that registers hold, and lines of B at most that are read side by side."""
+
+
+class ThinBlocks(VectorBlocks):
+    """Blocks of few rows, whose B is read where it lies, once: some lines from end to end, as memory is read fastest.
+    Sums are in memory meanwhile."""
+
+    def write(self) -> None:
+        """Lines of B one after the other; the first sums are those of C."""
+        writer, (rows, columns) = self.body.writer, (self.d.kind.rows, self.d.kind.columns)
+        each = min(LINES, max(2, FACTORS // rows))
+
+        def tile(number: str) -> None:
+            is_first = writer.let(f"icmp eq i64 {number}, 0")
+            base, pitch = (writer.let(f"select i1 {is_first}, {kind} {c}, {kind} {d}") for kind, c, d in (
+                ("ptr", self.c.base, self.d.base), ("i64", self.c.pitch, self.d.pitch)))
+            for first in range(0, self.words, each):
+                before = self.d if first else replace(self.c, base=base, pitch=pitch)
+                self._take(before, rows, columns, number, range(first, min(first + each, self.words)))
+
+        writer.turns(self.tiles, tile)
+
+    def _take(self, before: Sums, rows: int, columns: int, tile: str, words: range) -> None:
+        """Add the products of some words of a tile of A and lines of B to sums, of which are those of ``before``."""
+        writer, unit = self.body.writer, self.unit
+        numbers = NumberWriter(writer, unit.lanes)
+        lines = self._lines(self.a.base, tile, rows)
+        factors = [[numbers.splat(unit.word, self._word(line, word)) for word in words] for line in lines]
+
+        def strip(number: str) -> None:
+            n = writer.let(f"mul i64 {number}, {unit.lanes}")
+            there = writer.line(self.strip_of(self.b, n, 0), tile, self.b.tile)
+            sums = [replace(self, c=before)._start(numbers, "0", row, n, (0, unit.lanes), there) for row in range(rows)]
+            for place, word in enumerate(words):
+                others = Number(unit.word, lanes=self._factors(numbers, there, word))
+                for row in range(rows):
+                    sums[row] = numbers.lanes(add_product(
+                        self.body.features, numbers, Number(unit.word, lanes=sums[row]),
+                        Number(unit.word, lanes=factors[row][place]), others))
+            for row, text in enumerate(sums):
+                self._store(numbers, text, "0", row, n, (0, unit.lanes))
+
+        writer.count(columns // unit.lanes, strip, unrolls=False)
+
+
+def block_rows(unit: Unit, features: Features) -> int:
+    """The most rows of a block of vectors, a part of a strip."""
+    most = SHAPES[register_bytes(features)][0]
+    return next(rows for rows in range(most, 0, -1) if unit.lanes % rows == 0)
+
+
+def blocks_of(unit: Unit, *, thin: bool) -> Callable[..., Blocks]:
+    """What multiplies the strips of a unit. thin: those of B are read once, where they lie."""
+    return TileBlocks if unit.kind == "tiles" else ThinBlocks if thin else VectorBlocks
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from coopmat.targets.cpu.byte_products import ByteProducts
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.copies import Range
-from coopmat.targets.cpu.matrix.packing import mixed, mixed_bytes, shuffled, turned
+from coopmat.targets.cpu.matrix.packing import joined, mixed, mixed_bytes, shuffled, turned
 from coopmat.targets.cpu.matrix.product.strips import Strips
 from coopmat.targets.cpu.matrix.product.unit import LINE
-from coopmat.targets.cpu.matrix.sums import to_work
+from coopmat.targets.cpu.matrix.sums import register_bytes, to_work
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number
 
@@ -183,10 +183,12 @@ class _Filling:
         places = self.strips.start(self.body, tile, along), self.writer.let(f"mul i64 {strip}, {across}")
         first, start = places[::-1] if self.lines.order == "along" else places
         source, stride = self._whole(first, start, self.length)
-        lines = self._words(source, stride)
-        if self.strips.by_words == (self.lines.order == "along"):
-            lines = self._turned(lines)
-        self._store(strip, tile, lines)
+        if self.strips.by_words != (self.lines.order == "along"):
+            self._store(strip, tile, self._words(source, stride))
+        elif self._are_squares:
+            self._store(strip, tile, self._squares(source, stride))
+        else:
+            self._store(strip, tile, self._turned(self._words(source, stride)))
 
     def _whole(self, first: str, start: str, length: int) -> tuple[str, str]:
         """The address and the stride of lines of a length; of a copy with zeros where not all of them are there."""
@@ -248,18 +250,46 @@ class _Filling:
 
     # --- words ------------------------------------------------------------------------------
 
-    def _words(self, source: str, stride: str) -> list[str]:
-        """The lines of memory as words: for each row or column those along K, or for each word those across K."""
+    @property
+    def _side(self) -> int:
+        """The words of a register."""
+        return register_bytes(self.body.features) // self.unit.word_bytes
+
+    @property
+    def _are_squares(self) -> bool:
+        """Whether a tile that is turned has several squares of registers."""
+        return (self.unit.kind == "numbers" and self.count % self._side == self.length % self._side == 0
+                and self._side < max(self.count, self.length))
+
+    def _squares(self, source: str, stride: str) -> list[str]:
+        """The words of lines across K of lines along it, or the other way round, square by square, so that registers
+        hold what is turned."""
+        side, found = self._side, []
+        for first in range(0, self.length, side):
+            start = self.body.address(source, "i8", first * self.lines.size)
+            squares = [turned(self.writer, self._loaded(self.writer.line(start, line, stride), stride, side, side)[0],
+                              self.unit.word) for line in range(0, self.count, side)]
+            found += [joined(self.writer, [square[number] for square in squares], self.unit.word, side, self.count)
+                      for number in range(side)]
+        return found
+
+    def _loaded(self, source: str, stride: str, count: int, length: int) -> tuple[list[str], str]:
+        """Some lines of memory and the type of their elements, as they are multiplied."""
         writer, lines = self.writer, self.lines
-        vector, align = f"<{self.length} x {lines.element}>", lines.size
-        numbers = NumberWriter(writer, self.length)
+        vector, align = f"<{length} x {lines.element}>", lines.size
+        numbers = NumberWriter(writer, length)
         found = [writer.let(f"load {vector}, ptr {writer.line(source, number, stride)}, align {align}")
-                 for number in range(self.count)]
+                 for number in range(count)]
         loaded = [lines.converted(numbers, line) for line in found]
         work = {"numbers": self.unit.word, "shorts": "i16"}.get(self.unit.kind)
         if work:
             loaded = [to_work(numbers, one, lines.fmt, work) for one in loaded]
-        element, found = loaded[0].type, [numbers.lanes(one) for one in loaded]
+        return [numbers.lanes(one) for one in loaded], loaded[0].type
+
+    def _words(self, source: str, stride: str) -> list[str]:
+        """The lines of memory as words: for each row or column those along K, or for each word those across K."""
+        writer, lines = self.writer, self.lines
+        found, element = self._loaded(source, stride, self.count, self.length)
         if self.unit.kind == "numbers":
             return [part for line in found for part in self._parted(line, element)]
         if lines.order == "across":

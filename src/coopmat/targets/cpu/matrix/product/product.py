@@ -13,7 +13,7 @@ from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, plain_type
 from coopmat.targets.cpu.matrix.memory import is_whole, window_start
 from coopmat.targets.cpu.matrix.operation import Product, Source
 from coopmat.targets.cpu.matrix.product.ahead import Ahead
-from coopmat.targets.cpu.matrix.product.blocks import STRIPS, Panel, Sums, blocks_of
+from coopmat.targets.cpu.matrix.product.blocks import STRIPS, Panel, Sums, block_rows, blocks_of
 from coopmat.targets.cpu.matrix.product.filling import fill, fill_part
 from coopmat.targets.cpu.matrix.product.panels import Share, Shares, kept
 from coopmat.targets.cpu.matrix.product.source import Lines, in_matrix, in_memory
@@ -73,9 +73,19 @@ def copies_lines(operation: Product, body: Body) -> tuple[bool, bool]:
     return a, b
 
 
-def stays(operation: Product, body: Body) -> bool:
-    """Whether A is multiplied where it lies, wherever all of it is there."""
-    return _strips(operation, body, 0, _operands(operation)[0].lines(body, operation.formats[0])).may_stay
+def stays(operation: Product, body: Body) -> tuple[bool, bool]:
+    """Whether A and B are multiplied where they lie, wherever all of each is there."""
+    a, b = (_strips(operation, body, place, one.lines(body, operation.formats[place])).may_stay
+            for place, one in enumerate(_operands(operation)))
+    return a, b and _takes_once(operation, body)
+
+
+def _takes_once(operation: Product, body: Body) -> bool:
+    """Whether a product takes each part of B once: of so few rows, and with strips that are not kept. Its sums, all of
+    one format, may lie in D meanwhile."""
+    unit, source = _unit(operation, body), operation.sources[1]
+    return (operation.result.rows <= block_rows(unit, body.features) and not (source and source.is_kept)
+            and len(set(operation.formats)) == 1)
 
 
 def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Made:
@@ -87,10 +97,11 @@ def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Ma
     names = [f"%{place}" for place in range(len(a.types) + len(b.types), len(types) + 1)]
     c, d = _c(body, operation, names), _d(body, operation, names)
     tiles = _tiles(body, a_strips, b_strips)
-    panels = (_panel(body, replace(a_strips, filled=tiles), a.keeper, shares[0], d),
-              _panel(body, replace(b_strips, filled=tiles), b.keeper, shares[1], d))
+    stay = stays(operation, body)
+    panels = (_panel(body, replace(a_strips, filled=tiles), a.keeper, shares[0], d if stay[0] else None),
+              _panel(body, replace(b_strips, filled=tiles), b.keeper, shares[1], d if stay[1] else None))
     unit = b_strips.unit
-    blocks_of(unit)(body, unit, b_strips.words, b_strips.signs, *panels, c, d, tiles, a_strips.tiles,
+    blocks_of(unit, thin=stay[1])(body, unit, b_strips.words, b_strips.signs, *panels, c, d, tiles, a_strips.tiles,
                     operation.saturates).write()
     returned = RESULT if operation.target else body.from_buffer(d.base, operation.result)
     return [*types, plain_type(operation.c)], plain_type(operation.result), returned
@@ -166,8 +177,8 @@ def _buffer(body: Body, strips: Strips) -> str:
     return body.writer.slot(f"[{strips.nbytes} x i8]", align=LINE)
 
 
-def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None, d: Sums) -> Panel:
-    """The strips of an operand. d: where sums are written meanwhile."""
+def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None, d: Sums | None) -> Panel:
+    """The strips of an operand. d: where sums are written meanwhile, if the operand may be multiplied where it lies."""
     if keeper and share is not None:
         lines = strips.lines
         address = body.writer.let(f"ptrtoint ptr {lines.base} to i64")
@@ -181,7 +192,7 @@ def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | Non
         ahead = Ahead(first, "0", 1, strips.nbytes // LINE)
     else:
         base, ahead = _buffer(body, strips), _along(body, strips.lines)
-        if strips.may_stay:
+        if d is not None:
             return _there(body, strips, base, d)
         fill(body, strips, base)
     excess = strips.tiles * strips.tile_bytes if strips.has_excess else -1
@@ -189,21 +200,23 @@ def _panel(body: Body, strips: Strips, keeper: Sequence[str], share: Share | Non
 
 
 def _there(body: Body, strips: Strips, buffer: str, d: Sums) -> Panel:
-    """The strips of A where they lie in memory, if all of it is there and no sums are written to it; otherwise in a
-    buffer."""
+    """The strips of an operand where they lie in memory, if all of it is there and no sums are written to it; otherwise
+    in a buffer."""
     writer, lines = body.writer, strips.lines
     starts = [writer.let(f"ptrtoint ptr {one} to i64") for one in (lines.base, d.base)]
     ends = [writer.let(f"add i64 {start}, {writer.let(f'mul i64 {count}, {pitch}')}") for start, count, pitch in zip(
-        starts, (strips.extent, d.kind.rows), (lines.stride, d.pitch), strict=True)]
+        starts, (lines.extents[0], d.kind.rows), (lines.stride, d.pitch), strict=True)]
     before = [writer.let(f"icmp ule i64 {end}, {start}") for end, start in zip(ends, reversed(starts), strict=True)]
     apart = writer.let(f"or i1 {before[0]}, {before[1]}")
     stays = writer.all_of(strips.is_whole(body), apart)
     writer.when(writer.let(f"xor i1 {stays}, true"), lambda: fill(body, strips, buffer))
-    strip_there = writer.let(f"mul i64 {lines.stride}, {strips.unit.lanes}")
+    along, across = str(strips.elements * lines.size), str(strips.unit.lanes * lines.size)  # bytes of a tile's lines
+    tile, strip = ((along, writer.let(f"mul i64 {lines.stride}, {strips.unit.lanes}")) if strips.is_a
+                   else (writer.let(f"mul i64 {lines.stride}, {strips.words}"), across))
     base = writer.let(f"select i1 {stays}, ptr {lines.base}, ptr {buffer}")
-    line, tile, strip = (writer.let(f"select i1 {stays}, i64 {one}, i64 {other}") for one, other in (
-        (lines.stride, LINE), (strips.elements * lines.size, strips.tile_bytes), (strip_there, strips.strip_bytes)))
-    return Panel(base, line, tile, strip, by_words=False)
+    line, tile, strip = (writer.let(f"select i1 {stays}, i64 {there}, i64 {own}") for there, own in (
+        (lines.stride, LINE), (tile, strips.tile_bytes), (strip, strips.strip_bytes)))
+    return Panel(base, line, tile, strip, by_words=strips.by_words, is_aligned=False)
 
 
 def _along(body: Body, lines: Lines) -> Ahead:

@@ -96,10 +96,11 @@ class Strips:
 
     @property
     def may_stay(self) -> bool:
-        """Whether elements of A may be multiplied from where they are: those of floats, along K."""
-        return (self.is_a and self.lines.order == "along" and self.unit.kind == "numbers"
-                and self.lines.element == self.unit.word and self.lines.fmt.name in ("fp32", "fp64")
-                and not self.runs.gap)
+        """Whether floats may be multiplied from where they are: elements of A along K, lines of B across it."""
+        order = "along" if self.is_a else "across"
+        return (self.lines.order == order and self.unit.kind == "numbers" and self.lines.element == self.unit.word
+                and self.lines.fmt.name in ("fp32", "fp64") and not self.runs.gap
+                and (self.is_a or self.extent % self.unit.lanes == 0))
 
     def is_whole(self, body: Body) -> str:
         """Whether all of the operand is there, as far as it is multiplied, an i1."""
