@@ -9,6 +9,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.merge import NoMerge
 from coopmat.spirv.transform.enlarge.runs import ALL, Runs
 from coopmat.sycl import (
     int8,
@@ -37,6 +38,7 @@ from coopmat.targets.cpu.host.threads import POOL, ThreadPool
 from coopmat.targets.cpu.merging import VARIABLE
 from coopmat.targets.cpu.program import CpuProgram
 from tests.kit.fuzz.products import C_BEFORE, LOOPS, SOURCE, TYPES, drawn
+from tests.kit.targets.processors import processor
 
 
 def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -97,7 +99,11 @@ def test_rounded_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     """bf16 products of eight columns have no instruction that takes two numbers along K, as those of blocks would."""
     one = drawn(105)
     assert (one.element, one.tile[1]) == ("__bf16", 8)
-    assert not compare(105, "avx512", monkeypatch)
+    program = CpuProgram(cm.build(SOURCE, one.options).module, processor("avx512"), cm.CpuOptions(threads=1))
+    signature = program.signatures["gemm"]
+    geometry = Geometry.checked(signature, (one.groups[0] * 16, one.groups[1], 1), (16, 1, 1), None, 16)
+    with pytest.raises(NoMerge, match="rounded otherwise"):
+        program.merged_form("gemm", program.variant(signature, geometry.local_size), geometry)
     assert compare(105, "avx2", monkeypatch)
 
 

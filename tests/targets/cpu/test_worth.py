@@ -10,9 +10,8 @@ import pytest
 import coopmat as cm
 from coopmat.spirv.transform.enlarge.merge import NoMerge
 from coopmat.targets.base.geometry import Geometry
-from coopmat.targets.cpu.features import VARIABLE as FEATURES
-from coopmat.targets.cpu.features import cpu_features
 from coopmat.targets.cpu.program import CpuProgram
+from tests.kit.targets.processors import processor
 
 SOURCE = """
 #define M(rows, columns, use) \\
@@ -43,18 +42,13 @@ TYPES = {"__bf16": ("float", 0, 32), "char": ("int", 15, 64), "float": ("float",
 NOT_ALONE = "its loop along K does not only add up products of tiles that follow each other"
 
 
-def of_amx(*given: Any) -> Any:
-    """A case for processors that have it."""
-    return pytest.param(*given, marks=pytest.mark.oracle("amx"))
-
-
 def merged(element: str, each: str, groups: tuple[int, int], level: str, threads: int = 1, *,
            a_by_columns: bool = False, rounds: int = 1) -> tuple[int, int] | str:
-    """How many work-groups of so many become one, down and across, or why none do."""
+    """How many work-groups of so many become one, down and across, or why none do, on a Xeon that need not be here."""
     out, flags, depth = TYPES[element]
     options = [f"-DIN={element}", f"-DOUT={out}", f"-DFLAGS={flags}", f"-DTK={rounds * depth}", f"-DEACH={each}",
                f"-DA_AT={'at * m + row, COLUMN, m' if a_by_columns else 'row * k + at, ROW, k'}"]
-    program = CpuProgram(cm.build(SOURCE, options).module, cpu_features({FEATURES: level}),
+    program = CpuProgram(cm.build(SOURCE, options).module, processor(level),
                          cm.CpuOptions(threads=threads))
     signature = program.signatures["k"]
     geometry = Geometry.checked(signature, (16 * groups[1], groups[0], 1), (16, 1, 1), None, 16)
@@ -84,8 +78,8 @@ def test_sizes_of_blocks(groups: tuple[int, int], threads: int, factors: tuple[i
     ((64, 1), {}, "C is one tile wide, and so narrow that no part of A is multiplied more than once"),
     ((64, 1), {"a_by_columns": True}, (16, 1)),
     ((64, 4), {}, (16, 4)),
-    of_amx((16, 4), {"level": "amx"}, (16, 4)),
-    of_amx((64, 4), {"level": "amx"}, "C has only 64 columns, so that parts of A are multiplied few times"),
+    ((16, 4), {"level": "amx"}, (16, 4)),
+    ((64, 4), {"level": "amx"}, "C has only 64 columns, so that parts of A are multiplied few times"),
 ])
 def test_narrow_products(groups: tuple[int, int], options: dict[str, Any], found: tuple[int, int] | str) -> None:
     """Parts of A that are used few times are not put into order."""
@@ -94,14 +88,14 @@ def test_narrow_products(groups: tuple[int, int], options: dict[str, Any], found
 
 
 @pytest.mark.parametrize(("element", "level", "each", "groups", "found"), [
-    of_amx("__bf16", "amx", STORED, (16, 16), NOT_ALONE),
-    of_amx("__bf16", "amx", SCALED, (64, 64), (2, 8)),       # the sums of a block are in the first-level cache
-    of_amx("__bf16", "amx", SCALED, (10, 10), (10, 10)),     # or all of C in the second-level one
-    of_amx("char", "amx", PARTS, (4, 64), (4, 8)),
-    of_amx("char", "amx", POSITIVE, (64, 4), (8, 4)),
-    of_amx("char", "amx", SCALED, (64, 4), NOT_ALONE),       # tiles of A are used too rarely
-    of_amx("__bf16", "amx", A_SCALED, (64, 64), (32, 8)),    # sums are loaded and stored
-    of_amx("char", "amx", A_SCALED, (4, 64), (4, 32)),
+    ("__bf16", "amx", STORED, (16, 16), NOT_ALONE),
+    ("__bf16", "amx", SCALED, (64, 64), (2, 8)),       # the sums of a block are in the first-level cache
+    ("__bf16", "amx", SCALED, (10, 10), (10, 10)),     # or all of C in the second-level one
+    ("char", "amx", PARTS, (4, 64), (4, 8)),
+    ("char", "amx", POSITIVE, (64, 4), (8, 4)),
+    ("char", "amx", SCALED, (64, 4), NOT_ALONE),       # tiles of A are used too rarely
+    ("__bf16", "amx", A_SCALED, (64, 64), (32, 8)),    # sums are loaded and stored
+    ("char", "amx", A_SCALED, (4, 64), (4, 32)),
     ("float", "avx512", ADDED, (16, 16), (8, 16)),
     ("float", "avx512", SCALED, (16, 16), NOT_ALONE),  # sums stay in registers
     ("float", "avx512", STORED, (16, 16), NOT_ALONE),
@@ -118,8 +112,7 @@ def test_rounds_that_stay_apart(element: str, level: str, each: str, groups: tup
     assert answer == found if isinstance(found, tuple) else isinstance(answer, str) and found in answer
 
 
-@pytest.mark.parametrize(("element", "level", "each"), [of_amx("__bf16", "amx", STORED),
-                                                     ("float", "avx512", SCALED)])
+@pytest.mark.parametrize(("element", "level", "each"), [("__bf16", "amx", STORED), ("float", "avx512", SCALED)])
 def test_rounds_of_much_of_k(element: str, level: str, each: str) -> None:
     """Products of more of K than one instruction takes have their sums in memory anyway."""
     assert isinstance(merged(element, each, (16, 16), level), str)

@@ -63,5 +63,5 @@ def test_bits(form: str, element: str, level: str) -> None:
     given, c = (a.T.copy() if place == COLUMNS else a.copy()), np.zeros((m, 16), dtype)
     program.launch("k", (16, 1), (16, 1), [given, b, c, np.int32(k)])
     np.testing.assert_array_equal(c, a @ b * (2 if twice else 1))
-    if level == "avx512":
+    if level == "avx512" and (element == "float" or "avx512f" in program.features):  # or sums have no room
         assert expected in "\n".join(program.explanation()), program.explanation()
