@@ -20,9 +20,9 @@ from coopmat.targets.cpu.matrix.sums import register_bytes
 Sizes = tuple[int, int]
 """Rows and columns."""
 EXACT = 18  # tiles
-SHARE, THIN_SHARE = 128 * 128, 256
-"""Elements of C that a thread has at least: for less, it is done before another one has begun. Of few rows it takes as
-long to read the B of this many columns."""
+SHARE, FLOAT_SHARE = 128 * 128, 64 * 64
+"""Elements of C, or as much of B, that a thread has at least: for less, it is done before another one has begun.
+Multiply-adds of floats take longer than the others."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Costs:
     of B whose products take as long as to put A into strips; begin: the products of a row and a column that take as
     long as to begin a block. depths: the words along K that a block takes at once, in launches of at most so many
     columns, or of more than all (0): two strips of each operand stay in the first-level cache, or A, B and C of a
-    block, or all of B for that much of K, in the second-level one. share: the least elements of C of a thread."""
+    block, or all of B for that much of K, in the second-level one. share: what a thread has of C and B at least."""
 
     packing: int
     copying: int = 0
@@ -92,7 +92,7 @@ class Costs:
     def shape(self, extents: Sizes, own: Sizes, threads: int) -> Sizes:
         """The rows and columns of the blocks that take the least time. extents: of C; own: of a work-group's tile;
         threads: that share one C."""
-        threads = min(threads, max(1, math.prod(extents) // self.share))
+        threads = min(threads, max(1, (extents[0] + self.packing) * extents[1] // self.share))
 
         def time(found: tuple[Sizes, float]) -> float:
             """In that of a product of a row and a column."""
@@ -123,7 +123,7 @@ COSTS = {
     "bytes": Costs(50),
     "pairs": Costs(50),
     "shorts": Costs(30),
-    "numbers": Costs(30),
+    "numbers": Costs(32, share=FLOAT_SHARE),
 }
 """By the kind of a unit."""
 FLAT = replace(COSTS["tiles"], shapes=(
@@ -148,7 +148,7 @@ CHANGED = Costs(0, depths=COSTS["tiles"].depths, shapes=(
 second-level one, so that no part of A or B is put into order twice."""
 CHANGED_VECTORS = Costs(0, shapes=(Shape(64, 128, 0.9), Shape(160, 160, 1.0, (160, 160)), *_CHANGED))
 """The same for vectors."""
-IN_PLACE = Costs(30, shapes=(
+IN_PLACE = Costs(32, share=FLOAT_SHARE, shapes=(
     Shape(128, 256, 1.0),
     Shape(256, 128, 1.0),
     Shape(128, 128, 1.0),
@@ -162,11 +162,12 @@ IN_PLACE = Costs(30, shapes=(
 IN_PLACE_BYTES = 4096
 """Of each of their rows of A at once, so that sums go to memory less often: a block's B fills half of the second-level
 cache."""
-THIN = Costs(0, depths=((0, 128),), shapes=(
+THIN = Costs(32, depths=((0, 128),), share=FLOAT_SHARE, shapes=(
     Shape(8, 2048, 1.0),
     Shape(8, 1024, 0.9),
     Shape(8, 512, 0.8),
     Shape(8, 256, 0.7),
+    Shape(8, 128, 0.6),
 ))
 """The same of so few rows that each part of B is taken once, where it lies: long lines are read fastest."""
 NARROW = 16
@@ -192,7 +193,7 @@ def costs_of(found: Neighbours, unit: Unit, features: Features, extents: Sizes) 
     if unit.kind == "numbers" and unit.is_float:
         rows = max(extents[0], found.kinds(found.matrices.products[0])[0].rows)
         if rows <= block_rows(unit, features) and found.lies_by_rows(Use.MatrixBKHR, unit.word_bytes):
-            costs = replace(THIN, share=rows * THIN_SHARE)
+            costs = THIN
         elif found.lies_by_rows(Use.MatrixAKHR, unit.word_bytes):
             costs = replace(IN_PLACE, depths=((0, IN_PLACE_BYTES // unit.word_bytes),))
     return costs if found.sums() < 2 else costs.limited(MOST // found.sums())
