@@ -13,8 +13,8 @@ from coopmat.spirv.transform.enlarge.merge import Neighbours
 from coopmat.targets.cpu.matrix.amx import tile_shape
 from coopmat.targets.cpu.matrix.body import Features
 from coopmat.targets.cpu.matrix.multiply import is_unrolled
-from coopmat.targets.cpu.matrix.product.blocks import block_rows
 from coopmat.targets.cpu.matrix.product.unit import Unit
+from coopmat.targets.cpu.matrix.product.vector_blocks import block_rows
 from coopmat.targets.cpu.matrix.sums import register_bytes
 
 Sizes = tuple[int, int]

@@ -20,7 +20,7 @@ from coopmat.targets.cpu.matrix.operation import (
     Source,
 )
 from coopmat.targets.cpu.matrix.product.product import copies_lines, stays
-from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
+from coopmat.targets.cpu.matrix.product.unit import unit_of
 
 UNITS = {
     "tiles": "AMX ({}), with sums in two by two tiles over all of K",
@@ -30,6 +30,8 @@ UNITS = {
     "numbers": "multiplications and additions of {}, with sums in registers over all of K",
 }
 """By the kind of a unit; the instruction or the type of numbers stands in it."""
+ALONG_LINES = "multiplications and additions of {}, along lines of B"
+"""The same where B of few rows is multiplied where it lies."""
 
 
 def noted(operations: Iterable[Operation], features: Features) -> tuple[str, ...]:
@@ -46,7 +48,9 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
         unit = unit_of(operation.formats, operation.saturates, features)
         runs, depth = operation.runs, operation.runs.taken(operation.a.columns)
         size = f"{operation.result.rows}x{operation.result.columns}x{depth}"
-        yield f"products of {size}, {_formats(operation.formats)}: {_unit(unit)}"
+        stay = stays(operation, Body(features))
+        how = (ALONG_LINES if stay[1] else UNITS[unit.kind]).format(unit.instruction or unit.word)
+        yield f"products of {size}, {_formats(operation.formats)}: {how}"
         if depth < operation.a.columns:
             yield f"  along K each takes {runs.length} of {runs.period} elements, as each round of the loop did"
         if is_large(operation.result):
@@ -56,7 +60,7 @@ def _lines(operation: Operation, features: Features) -> Iterator[str]:
             if operation.target:
                 yield "  the last product's sums go to where the kernel stores them, without a copy"
         for name, source, is_copied, may_stay in zip("AB", operation.sources, copies_lines(operation, Body(features)),
-                                                     stays(operation, Body(features)), strict=True):
+                                                     stay, strict=True):
             if may_stay:
                 yield f"  {name}: multiplied where it lies, if all of it is there"
             elif source is None:
@@ -92,10 +96,6 @@ def _converted(source: Source) -> str:
     first = source.conversions[0]
     is_signed = first.instruction not in (Op.ConvertUToF, Op.UConvert)
     return f"converted from {format_name(first.operands[0], signed=is_signed)}, "
-
-
-def _unit(unit: Unit) -> str:
-    return UNITS[unit.kind].format(unit.instruction or unit.word)
 
 
 def _formats(formats: tuple[str, str, str, str]) -> str:

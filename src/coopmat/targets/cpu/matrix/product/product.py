@@ -13,12 +13,14 @@ from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, plain_type
 from coopmat.targets.cpu.matrix.memory import is_whole, window_start
 from coopmat.targets.cpu.matrix.operation import Product, Source
 from coopmat.targets.cpu.matrix.product.ahead import Ahead
-from coopmat.targets.cpu.matrix.product.blocks import STRIPS, Panel, Sums, block_rows, blocks_of
+from coopmat.targets.cpu.matrix.product.blocks import Blocks, Panel, Sums
 from coopmat.targets.cpu.matrix.product.filling import fill, fill_part
 from coopmat.targets.cpu.matrix.product.panels import Share, Shares, kept
 from coopmat.targets.cpu.matrix.product.source import Lines, in_matrix, in_memory
 from coopmat.targets.cpu.matrix.product.strips import Strips
+from coopmat.targets.cpu.matrix.product.tile_blocks import STRIPS, TileBlocks
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
+from coopmat.targets.cpu.matrix.product.vector_blocks import ThinBlocks, VectorBlocks, block_rows
 
 WINDOW = 4  # parameters of a window: first row, first column, height and width
 
@@ -101,8 +103,9 @@ def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Ma
     panels = (_panel(body, replace(a_strips, filled=tiles), a.keeper, shares[0], d if stay[0] else None),
               _panel(body, replace(b_strips, filled=tiles), b.keeper, shares[1], d if stay[1] else None))
     unit = b_strips.unit
-    blocks_of(unit, thin=stay[1])(body, unit, b_strips.words, b_strips.signs, *panels, c, d, tiles, a_strips.tiles,
-                    operation.saturates).write()
+    blocks: type[Blocks] = TileBlocks if unit.kind == "tiles" else ThinBlocks if stay[1] else VectorBlocks
+    blocks(body, unit, b_strips.words, b_strips.signs, *panels, c, d, tiles, a_strips.tiles,
+           operation.saturates).write()
     returned = RESULT if operation.target else body.from_buffer(d.base, operation.result)
     return [*types, plain_type(operation.c)], plain_type(operation.result), returned
 
