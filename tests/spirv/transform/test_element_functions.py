@@ -40,6 +40,9 @@ FUNCTIONS = {
     "another type": f"{FLOATS} {LOOP} f[i] = (float)a[i] * 0.5f + (float)b[i]; {LOOP} c[i] = (int)(f[i] * 3.f);",
     "types between": f"{LOOP} c[i] = convert_int_rtz((float)a[i] * 0.3f);",
     "one type is converted": f"{FLOATS} {LOOP} f[i] = n - 2; {LOOP} {{ a[i] += n; c[i] = convert_int_rte(f[i]); }}",
+    "rounding": f"{LOOP} c[i] = convert_int_rte((float)a[i] * 0.75f) + n;",
+    "saturation": f"{LOOP} c[i] = convert_char_sat(a[i] * 40);",
+    "a constant": "for (int i = 0; i < 8; i++) a[i] += n;",
     "while": "uint i = 0; while (i < coop_mat_length(a)) { a[i] ^= n; i++; }",
 }
 LOOPS = {
@@ -51,6 +54,7 @@ LOOPS = {
     "memory that is written": f"{LOOP} {{ out[192 + get_sub_group_local_id()] = 7; a[i]++; }}",
     "every second": "for (int i = 0; i < coop_mat_length(a); i += 2) a[i] = n;",
     "from the second on": "for (int i = 1; i < coop_mat_length(a); i++) a[i] = n;",
+    "half of them": "for (int i = 0; i < 4; i++) a[i] = n;",
     "a break": f"{LOOP} {{ if (a[i] == n) break; a[i] = n; }}",
     "a private array": f"int t[4] = {{5, 6, 7, n}}; {LOOP} a[i] = t[a[i] & 3 & n];",
 }
@@ -62,7 +66,7 @@ def test_loops(name: str) -> None:
     module = cm.build(PRELUDE.replace("BODY", (FUNCTIONS | LOOPS)[name])).module
     values = transform(module, chosen(["inline", "values", "fold"]))[0]
     changed, notes = transform(values, chosen(["element-functions", "values", "fold", "unroll", "fold", "values"]),
-                               Goal(cm.device("sim:generic").description))
+                               Goal(cm.device("sim:generic").description, sub_group_size=8))
     assert changed.validate() == []
     functions = sum(1 for _ in changed.of_opcode(Op.CooperativeMatrixPerElementOpEXT))
     assert bool(functions) == (name in FUNCTIONS), [str(note) for note in notes]
@@ -73,6 +77,16 @@ def test_loops(name: str) -> None:
         cm.Queue("sim:generic").enqueue(cm.build(one).kernel("k"), 8, 8, out, numbers, 3).wait()
         found.append(out)
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(("size", "changes"), [(8, True), (16, False), (None, False)])
+def test_constants(size: int | None, changes: bool) -> None:
+    """A loop to a constant takes all components in sub-groups of one size only, which must be known."""
+    module = transform(cm.build(PRELUDE.replace("BODY", FUNCTIONS["a constant"])).module,
+                       chosen(["inline", "values", "fold"]))[0]
+    goal = Goal(cm.device("sim:generic").description, sub_group_size=size)
+    changed = transform(module, chosen(["element-functions"]), goal)[0]
+    assert any(True for _ in changed.of_opcode(Op.CooperativeMatrixPerElementOpEXT)) == changes
 
 
 def test_types_that_lie_apart() -> None:

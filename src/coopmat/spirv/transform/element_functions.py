@@ -57,12 +57,13 @@ def element_functions(module: Module, goal: Goal, say: Say) -> Module:
 
 def _replace_one(editor: FunctionEditor, body: Body, goal: Goal) -> bool:
     """Replace a loop of a function; False if there is none."""
-    if not any(row.opcode == Op.CooperativeMatrixLengthKHR for row in body.rows()):
+    if not any(row.opcode in (Op.CooperativeMatrixLengthKHR, Op.AccessChain) for row in body.rows()):
         return False
-    _load_built_ins_first(editor, body)
+    load_built_ins_first(editor, body)
     facts, indices = Facts(editor), Indices(editor, body, None)
     for counter in indices.counters.values():
-        types = ElementTypes(editor, facts, goal.device)
+        sizes = () if goal.device is None else goal.device.sub_group_sizes
+        types = ElementTypes(editor, facts, goal.device, (goal.sub_group_size,) if goal.sub_group_size else sizes)
         loop = _Loop(editor, facts, body, counter, indices.loops.blocks(counter.header), types)
         if loop.is_function():
             loop.replace()
@@ -70,7 +71,7 @@ def _replace_one(editor: FunctionEditor, body: Body, goal: Goal) -> bool:
     return False
 
 
-def _load_built_ins_first(editor: FunctionEditor, body: Body) -> None:
+def load_built_ins_first(editor: FunctionEditor, body: Body) -> None:
     """Load built-ins where a function begins, so that rounds of a loop, such as those that ask for the work-group's
     number, take them from outside."""
     moved: list[Instruction] = []
@@ -137,16 +138,36 @@ class _Loop:
 
     def _counts_components(self) -> bool:
         phis = [row for row in self.header.instructions if row.opcode == Op.Phi]
-        (limit, factor), *more = (*self.counter.limit.terms, ((), 0))
-        counts = len(phis) == 1 and self.counter.start.known == 0 and self.counter.step == 1
-        if not counts or factor != 1 or more != [((), 0)] or len(limit) != 1 or limit[0].kind != "value":
+        if len(phis) != 1 or self.counter.start.known != 0 or self.counter.step != 1:
             return False
-        length = self.editor.definition(limit[0].number)
-        if length.opcode != Op.CooperativeMatrixLengthKHR:
-            return False
-        self.indices, self.types.counted = {phis[0].result_id or 0}, length.words[0]
-        return all(row.opcode in PURE or row.opcode in (Op.Phi, Op.LoopMerge, Op.BranchConditional, *LINES)
-                   for row in self.header.instructions)
+        self.indices = {phis[0].result_id or 0}
+        return self._counts_all() and all(
+            row.opcode in PURE or row.opcode in (Op.Phi, Op.LoopMerge, Op.BranchConditional, *LINES)
+            for row in self.header.instructions)
+
+    def _counts_all(self) -> bool:
+        """Whether it counts to the number of a matrix's components: what the matrix says, or a constant that is that
+        number. Notes the matrix's type."""
+        limit = self.counter.limit
+        if limit.known is None:
+            (monomial, factor), *more = limit.terms
+            if more or factor != 1 or len(monomial) != 1 or monomial[0].kind != "value":
+                return False
+            length = self.editor.definition(monomial[0].number)
+            self.types.counted = length.words[0]
+            return length.opcode == Op.CooperativeMatrixLengthKHR
+        kind = next(filter(None, map(self._kind_of_component, self.rows())), None)
+        self.types.counted = kind or 0
+        return kind is not None and self.types.has_components(limit.known)
+
+    def _kind_of_component(self, row: Instruction) -> int | None:
+        """The type of a matrix of which an instruction takes the component that the index tells."""
+        if row.opcode not in CHAINS or row.words[-1] not in self.indices:
+            return None
+        kind = self.editor.definition(self.editor.type_of(row.words[0]).words[1])
+        while kind.opcode == Op.TypeArray:
+            kind = self.editor.definition(kind.words[0])
+        return kind.result_id if kind.opcode == Op.TypeCooperativeMatrixKHR else None
 
     def _stays_inside(self) -> bool:
         """Whether it is left at its header only, and nothing of it is used behind it."""
@@ -370,6 +391,8 @@ class _Loop:
             type_id = self.types.element if self._read_by(row.result_id) else row.type_id
             found.append(self.editor.add(Instruction(row.opcode, type_id, names[row.result_id], row.words,
                                                      row.offset, row.context)))
+            for words in self.facts.decorated.get(row.result_id, ()):
+                self.editor.decorate(names[row.result_id], *words)
         return found
 
     def _read_by(self, identifier: int) -> int:

@@ -7,7 +7,7 @@ be converted at once, and what is written to them just before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,13 +25,14 @@ Place = tuple[int, ...]
 
 @dataclass
 class ElementTypes:
-    """The types of a loop. device: on which components are compared; None: only those of one type are alike. counted:
-    of the matrix whose components are counted; type_id: of those that the function is of; kinds: of all matrices, by
-    their places; conversions: of those of another type, what converts their elements."""
+    """The types of a loop. device: on which components are compared, in sub-groups of ``sizes``; None: only those of
+    one type are alike. counted: of the matrix whose components are counted; type_id: of those that the function is of;
+    kinds: of all matrices, by their places; conversions: of those of another type, what converts their elements."""
 
     editor: FunctionEditor
     facts: Facts
     device: DeviceDescription | None
+    sizes: Sequence[int] = ()
     counted: int = 0
     type_id: int = 0
     kinds: dict[Place, int] = field(default_factory=dict)
@@ -52,15 +53,27 @@ class ElementTypes:
             return type_id is not None
         if self.device is None or self.editor.definition(type_id).opcode != Op.TypeCooperativeMatrixKHR:
             return False
-        module, name = self.editor.module, self.device.name
-        return all(self._lie_alike(type_id, TypeTable(module, size, name, work_group_items=size))
-                   for size in self.device.sub_group_sizes)
+        return all(self._lie_alike(type_id, types) for types in self._tables())
+
+    def has_components(self, count: int) -> bool:
+        """Whether a work-item has so many components of the matrix whose components are counted."""
+        found = [self._matrix(self.counted, types) for types in self._tables()]
+        return bool(found) and all(one.layout.held.row.shape[1] == count for one in found)
+
+    def _tables(self) -> Iterator[TypeTable]:
+        """The types of the module in sub-groups of each size on the device."""
+        if self.device is not None:
+            for size in self.sizes:
+                yield TypeTable(self.editor.module, size, self.device.name, work_group_items=size)
+
+    def _matrix(self, type_id: int, types: TypeTable) -> MatrixType:
+        kind = types[type_id]
+        assert isinstance(kind, MatrixType)
+        return kind
 
     def _lie_alike(self, type_id: int, types: TypeTable) -> bool:
         """Whether each component is the same element of a type as of the one that is counted."""
-        known, other = types[self.counted], types[type_id]
-        assert isinstance(known, MatrixType)
-        assert isinstance(other, MatrixType)
+        known, other = self._matrix(self.counted, types), self._matrix(type_id, types)
         shapes = {(one.rows, one.columns, one.use, one.scope) for one in (known, other)}
         return len(shapes) == 1 and all(map(np.array_equal, known.layout.held, other.layout.held))
 

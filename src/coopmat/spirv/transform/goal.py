@@ -71,7 +71,8 @@ class Goal:
     """What a module is transformed for. ``device``: whose matrices it is to have. ``tile``: M, N and K to cut matrices
     to, instead of the device's. ``driver``: what the driver that takes the module has, where that is not what the
     device's table says. ``merge``: how many work-groups become one, down and across; ``work_group``: the work-items of
-    one, of kernels that require no size. ``functions``: those of OpenCL.std that stay, ``fma`` of all types or
+    one, of kernels that require no size; ``sub_group_size``: the same of a sub-group, where it is known.
+    ``functions``: those of OpenCL.std that stay, ``fma`` of all types or
     ``fma.f32`` of one."""
 
     device: DeviceDescription | None = None
@@ -79,6 +80,7 @@ class Goal:
     driver: MatrixSupport | None = None
     merge: tuple[int, int] | None = None
     work_group: tuple[int, int, int] | None = None
+    sub_group_size: int | None = None
     functions: frozenset[str] = frozenset()
 
     @property

@@ -16,12 +16,13 @@ from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.edit.processing import processed
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.element_stores import stored_elements
 from coopmat.spirv.transform.enlarge.last_rounds import SHORT
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.enlarge.pipelines import in_turn
 from coopmat.spirv.transform.goal import Goal, Say
-from coopmat.spirv.transform.without_variables import with_values
+from coopmat.spirv.transform.without_variables import with_values, without_variables
 
 USUAL = (2, 2)
 """How many work-groups become one, down and across, where nobody says."""
@@ -86,10 +87,12 @@ def _merged(module: Module, name: str, signature: KernelSignature, goal: Goal) -
         raise NoMerge("it requires no sub-group size, and no device is given (--device)")
     if not any(row.opcode == Op.CooperativeMatrixMulAddKHR for row in reachable_instructions(module, name)):
         raise NoMerge("it multiplies no matrices")
-    values = with_values(module, element_loops=False, device=goal.device)
+    elements = stored_elements(without_variables(module), name)
+    values = with_values(elements.module, element_loops=False, device=goal.device, sub_group_size=size)
     one_by_one, of_rounds, computed = in_turn(values, name, local_size, size)
     side_by_side, conditions, apart = packed(one_by_one, name, local_size, size)
-    found = Neighbours(side_by_side, name, local_size, size, (*of_rounds, *conditions), apart, computed=computed)
+    found = Neighbours(side_by_side, name, local_size, size, (*elements.conditions, *of_rounds, *conditions),
+                       (*elements.apart, *apart), computed=computed)
     down, across = goal.merge or USUAL
     rows, columns = found.own_extents()
     work_group = (size, 1, 1) if found.scope == Scope.Subgroup else local_size

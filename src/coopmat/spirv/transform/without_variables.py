@@ -16,14 +16,21 @@ from coopmat.spirv.transform.values import values
 PASSES = (inline, values, fold)
 
 
-def with_values(module: Module, *, element_loops: bool = True, device: DeviceDescription | None = None) -> Module:
-    """Values instead of variables, arrays of matrices included, and no calls. element_loops: whether loops over the
-    components of matrices stay, which keep these in variables; otherwise they become functions of each element.
-    device: on which they run."""
+def without_variables(module: Module) -> Module:
+    """Values instead of variables, but for matrices of which components are taken, and no calls."""
     for one in PASSES:
         module = one(module, Goal(), _unheard)
-    module = with_conditions(module)
-    without_loops = module if element_loops else element_functions(module, Goal(device), _unheard)
+    return with_conditions(module)
+
+
+def with_values(module: Module, *, element_loops: bool = True, device: DeviceDescription | None = None,
+                sub_group_size: int | None = None) -> Module:
+    """Values instead of variables, arrays of matrices included, and no calls. element_loops: whether loops over the
+    components of matrices stay, which keep these in variables; otherwise they become functions of each element.
+    device: on which they run, in sub-groups of ``sub_group_size``, if that is known."""
+    module = without_variables(module)
+    goal = Goal(device, sub_group_size=sub_group_size)
+    without_loops = module if element_loops else element_functions(module, goal, _unheard)
     changed = unroll(without_loops, Goal(), _unheard)
     if not element_loops:
         changed = without_toggles(changed)

@@ -12,6 +12,8 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 from coopmat.devices import CPU
 from coopmat.devices.subgroup_layout import SubGroupMatrixRow
@@ -23,17 +25,18 @@ from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.alone import alone
-from coopmat.spirv.transform.enlarge.conditions import Placing, placings
+from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Placing, placings
+from coopmat.spirv.transform.enlarge.element_stores import stored_elements
 from coopmat.spirv.transform.enlarge.grids import Grid, grid_of
 from coopmat.spirv.transform.enlarge.growth import no_merge_at
 from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.enlarge.pipelines import in_turn
-from coopmat.spirv.transform.raise_products import NotRaised, Raised, has_products, raised
+from coopmat.spirv.transform.raise_products import NotRaised, has_products, raised
 from coopmat.spirv.transform.raising.kernel import AsItIs
 from coopmat.spirv.transform.raising.spots import PRODUCT
-from coopmat.spirv.transform.without_variables import with_values
+from coopmat.spirv.transform.without_variables import with_values, without_variables
 from coopmat.support.schedules import OPTION
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.body import Features, is_large
@@ -84,20 +87,43 @@ class Launch:
     wish: tuple[int, int] | None
 
 
+class _Source(NamedTuple):
+    """A kernel with cooperative matrices as values, and what must hold in its launches; see :class:`Merged`."""
+
+    module: Module
+    conditions: tuple[Condition, ...] = ()
+    computed: Mapping[int, Computed] = MappingProxyType({})
+    apart: tuple[tuple[int, int], ...] = ()
+
+
+def _or_raised(found: _Source | NoMerge) -> _Source:
+    """What was found, or why nothing was."""
+    if isinstance(found, NoMerge):
+        raise found
+    return found
+
+
 class Merging:
     """The merged forms of a module's kernels, on a processor with these features."""
 
     def __init__(self, module: Module, features: Features) -> None:
         self._given, self._features = module, features
         self._block = schedule_of(module).block
-        self._modules: dict[str, Module] = {}
-        self._raised: dict[tuple[object, ...], Raised | NoMerge] = {}
+        self._own: dict[tuple[str, int], _Source | NoMerge] = {}
+        self._raised: dict[tuple[object, ...], _Source | NoMerge] = {}
 
-    def _module(self, kernel: str) -> Module:
-        """A kernel by itself, with values instead of variables."""
-        if kernel not in self._modules:
-            self._modules[kernel] = with_values(alone(self._given, kernel), element_loops=False, device=CPU)
-        return self._modules[kernel]
+    def _kernel(self, kernel: str, sub_group_size: int) -> _Source:
+        """A kernel by itself, with values instead of variables. NoMerge, with the reason, for one that stores elements
+        otherwise than as matrices."""
+        key = kernel, sub_group_size
+        if key not in self._own:
+            try:
+                found = stored_elements(without_variables(alone(self._given, kernel)), kernel)
+                module = with_values(found.module, element_loops=False, device=CPU, sub_group_size=sub_group_size)
+                self._own[key] = _Source(module, found.conditions, apart=found.apart)
+            except NoMerge as reason:
+                self._own[key] = reason
+        return _or_raised(self._own[key])
 
     def raises(self, kernel: str) -> bool:
         """Whether a kernel's products are of vectors that work-items hold, by Intel's sub-group functions."""
@@ -105,22 +131,20 @@ class Merging:
                      and one.model == ExecutionModel.Kernel)
         return has_products(self._given, entry.function_id)
 
-    def _source(self, kernel: str, variant: Variant, launch: Launch) -> Raised:
-        """The module of which a kernel is merged: its products are those of cooperative matrices."""
+    def _source(self, kernel: str, variant: Variant, launch: Launch) -> _Source:
+        """What is merged of a kernel: its products are those of cooperative matrices."""
         if not self.raises(kernel):
-            return Raised(self._module(kernel))
+            return self._kernel(kernel, variant.sub_group_size)
         key = kernel, launch.local_size, variant.sub_group_size
         if key not in self._raised:
             try:
-                self._raised[key] = raised(alone(self._given, kernel), kernel, launch.local_size,
-                                           variant.sub_group_size, self._form)
+                found = raised(alone(self._given, kernel), kernel, launch.local_size, variant.sub_group_size,
+                               self._form)
+                self._raised[key] = _Source(found.module, found.conditions, found.computed)
             except NotRaised as reason:
                 self._raised[key] = NoMerge("its products of Intel's sub-group functions do not become those of "
                                             f"cooperative matrices: {reason}")
-        found = self._raised[key]
-        if isinstance(found, NoMerge):
-            raise found
-        return found
+        return _or_raised(self._raised[key])
 
     def _form(self, row: SubGroupMatrixRow) -> AsItIs:
         """How a product of work-items' vectors is one of matrices with the same bits: sums of floating-point numbers
@@ -158,7 +182,8 @@ class Merging:
         reason, if it is none though it does."""
         if self.raises(kernel):
             return None
-        return grid_of(self._module(kernel), kernel, launch.local_size, variant.sub_group_size, launch.group_counts)
+        module = with_values(alone(self._given, kernel), element_loops=False, device=CPU)
+        return grid_of(module, kernel, launch.local_size, variant.sub_group_size, launch.group_counts)
 
     def _placed_or_none(self, kernel: str, variant: Variant, launch: Launch, placing: Placing) -> Merged | None:
         try:
@@ -176,6 +201,7 @@ class Merging:
         module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, placing,
                                            chains=not depth.rounds)
         conditions = (*source.conditions, *inside, *of_rounds, *conditions)
+        apart = (*source.apart, *apart)
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions, apart, placing,
                            computed={**source.computed, **computed, **more},
                            in_runs=not depth.rounds)

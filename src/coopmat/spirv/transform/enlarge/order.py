@@ -74,16 +74,19 @@ class Order:
     def _is_apart(self, one: Instruction, other: Instruction) -> bool:
         """Whether two instructions reach different arguments, of which one is ``restrict``, or that must not share
         memory in a launch."""
-        pairs = [{left, right} for left in self._bases(one) for right in self._bases(other)]
-        if not pairs or any(len(bases) != 2 or not bases <= self.arguments.keys() for bases in pairs):
+        pairs = [(left, right) for left in self._bases(one) for right in self._bases(other)]
+        are_known = all(left != right and {left, right} <= self.arguments.keys() for left, right in pairs)
+        return bool(pairs) and are_known and all(self.are_apart(*pair) for pair in pairs)
+
+    def are_apart(self, one: int, other: int) -> bool:
+        """The same of two pointers from which memory is reached."""
+        if one == other or not {one, other} <= self.arguments.keys():
             return False
-        for bases in pairs:
-            if not any(_NO_ALIAS in self.editor.module.decorations(base) for base in bases):
-                first, second = sorted(self.arguments[base] for base in bases)
-                self.apart |= {(first, second): None} if self.asks else {}
-                if not self.asks:
-                    return False
-        return True
+        if any(_NO_ALIAS in self.editor.module.decorations(base) for base in (one, other)):
+            return True
+        first, second = sorted((self.arguments[one], self.arguments[other]))
+        self.apart |= {(first, second): None} if self.asks else {}
+        return self.asks
 
     def _bases(self, row: Instruction) -> set[int]:
         """From where an instruction reaches memory; empty if that is not known."""
