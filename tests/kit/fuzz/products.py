@@ -32,6 +32,9 @@ SOURCE = """
 #define STEP_B (BY_COLUMNS_B ? TK : TK * n)
 #define EACH for (int i = 0; i < RM; i++) for (int j = 0; j < RN; j++)
 #define ADD(x, y, sums) EACH sums[i][j] = coop_matmul_add(x[i], y[j], sums[i][j], FLAGS)
+#ifndef GUARD
+#define GUARD
+#endif
 #define COPY(x, next_x, y, next_y) \\
     for (int i = 0; i < RM; i++) x[i] = next_x[i]; \\
     for (int j = 0; j < RN; j++) y[j] = next_y[j]
@@ -41,6 +44,7 @@ kernel void gemm(global const IN *a, global const IN *b, global const OUT *bias,
     const int down = m / (RM * TM), across = n / (RN * TN);
     TILES {
     size_t row = (ROW_OF) * (RM * TM), column = (COLUMN_OF) * (RN * TN);
+    GUARD {
     OUT M(TM, TN, ACCUMULATOR) sums[RM][RN];
     for (int i = 0; i < RM; i++)
         for (int j = 0; j < RN; j++)
@@ -53,6 +57,7 @@ kernel void gemm(global const IN *a, global const IN *b, global const OUT *bias,
             END;
             coop_mat_store(c + (row + i * TM) * n + column + j * TN, sum, ROW, n);
         }
+    }
     }
 }
 """
@@ -147,6 +152,15 @@ TILES = {
 """Which tiles a work-group has → what stands before its part of the kernel, and the numbers of its row and column."""
 
 
+_OF_GRID = ("if (row >= m || column >= n) return;", "if ((int)row < m && n > (int)column)",
+            "if (row + RM * TM > m) return; if (column >= n) return;",
+            "if (!(ROW_OF < down & COLUMN_OF < across)) return;", "if (column / (RN * TN) < across) if (row < m)")
+_OF_ROW = ("if (t >= down * across) return;", "if (t < m / (RM * TM) * across)")
+GUARDS = {"a grid": _OF_GRID, "upwards": _OF_GRID, "a row": _OF_ROW, "a row from the last one": _OF_ROW}
+"""Which tiles a work-group has → what keeps those that have none from memory, where there are more than tiles."""
+ROUNDED_UP = (1, 2, 4, 8)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A kernel's options, its sizes, its work-groups along x and y, and how many of these become one. together: the
@@ -165,6 +179,7 @@ class Drawn:
     loop: str
     tiles: str
     together: int
+    guard: str
 
     def in_memory(self, a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
         """A and B as the kernel has them in memory: by rows, by columns, or B with rows together in words."""
@@ -201,6 +216,11 @@ def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
     groups = {"a grid": (grid[1], grid[0]), "upwards": (grid[1], grid[0]), "a row": (grid[0] * grid[1], 1),
               "a row from the last one": (grid[0] * grid[1], 1), "in both directions": (few[1], few[0]),
               "along a column": (grid[1], few[0])}.get(tiles, (few[0], 1))
+    guard = chance.choice(("", *GUARDS.get(tiles, ())))
+    options["GUARD"] = guard
+    if guard:
+        up = [chance.choice(ROUNDED_UP) for _ in range(2)]
+        groups = (-(-groups[0] // up[0]) * up[0], 1 if guard in _OF_ROW else -(-groups[1] // up[1]) * up[1])
     return Drawn(element, tuple(f"-D{name}={value}" for name, value in options.items()),
                  (m, n, depth * (2 * -(-rounds // 2) if loop in _EVEN else rounds)), groups, start, end, columns,
-                 (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop, tiles, together)
+                 (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop, tiles, together, guard)

@@ -126,7 +126,7 @@ WRITTEN = {
                                           groups=(N // 16, M // 64), items=64),
     "2 x 2 sub-groups": Written(f"""uint sg = get_sub_group_id(); int row = (get_group_id(1) * 2 + (sg >> 1)) * 16;
         int column = (get_group_id(0) * 2 + (sg & 1)) * 16; if (column < N) {{ {START} LOOP {STORE} }}""",
-                                "not merged: work-groups of the launch are beyond", (N // 32 + 1, M // 32), 64),
+                                groups=(N // 32 + 1, M // 32), items=64),
     "2 x 2 sub-groups by columns": Written(f"""int sg = get_local_id(0) / 16, row = (get_group_id(1) * 2 + sg % 2) * 16;
         int column = (get_group_id(0) * 2 + sg / 2) * 16; {START} LOOP {STORE}""", groups=(N // 32, M // 32), items=64),
     "tile after tile": Written(f"{EACH} {{ {OF_TILE} {START} LOOP {STORE} }}", f"{ROUNDS} 6 x 12 x 1", (5, 1)),

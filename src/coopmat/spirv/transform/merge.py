@@ -17,6 +17,7 @@ from coopmat.spirv.edit.processing import processed
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.element_stores import stored_elements
+from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.last_rounds import SHORT
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
@@ -89,10 +90,12 @@ def _merged(module: Module, name: str, signature: KernelSignature, goal: Goal) -
         raise NoMerge("it multiplies no matrices")
     elements = stored_elements(without_variables(module), name)
     values = with_values(elements.module, element_loops=False, device=goal.device, sub_group_size=size)
-    one_by_one, of_rounds, computed = in_turn(values, name, local_size, size)
+    guarded = without_guards(values, name, local_size, size, asks=False)
+    one_by_one, of_rounds, computed = in_turn(guarded.module, name, local_size, size)
     side_by_side, conditions, apart = packed(one_by_one, name, local_size, size)
-    found = Neighbours(side_by_side, name, local_size, size, (*elements.conditions, *of_rounds, *conditions),
-                       (*elements.apart, *apart), computed=computed)
+    conditions = (*elements.conditions, *guarded.conditions, *of_rounds, *conditions)
+    found = Neighbours(side_by_side, name, local_size, size, conditions, (*elements.apart, *apart),
+                       computed={**guarded.computed, **computed}, limits=guarded.limits, everywhere=guarded.everywhere)
     down, across = goal.merge or USUAL
     rows, columns = found.own_extents()
     work_group = (size, 1, 1) if found.scope == Scope.Subgroup else local_size
@@ -110,7 +113,7 @@ def _described(name: str, signature: KernelSignature, found: Merged) -> str:
             f"launched with that many times fewer, rounded up, in work-groups of {_text(found.local_size, ' x ')} "
             f"work-items; its parameters {first}, {first + 1} and {first + 2} take how many there were along x, y and "
             "z")
-    if found.conditions:
+    if found.conditions or found.everywhere:
         text += "; integers that say where its matrices lie must not wrap around"
     if any(one.otherwise == SHORT for one in found.conditions):
         text += "; the sizes must be such that a loop that loads a round ahead has something to load"

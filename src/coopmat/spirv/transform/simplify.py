@@ -14,10 +14,12 @@ from coopmat.spirv.transform.constant_values import COMPUTED, evaluate
 from coopmat.spirv.transform.facts import PURE, Facts
 
 _ZERO_RIGHT = frozenset({Op.IAdd, Op.ISub, Op.BitwiseOr, Op.BitwiseXor, Op.ShiftLeftLogical, Op.ShiftRightLogical,
-                         Op.ShiftRightArithmetic})
-_ZERO_LEFT = frozenset({Op.IAdd, Op.BitwiseOr, Op.BitwiseXor})
-_ONE_RIGHT = frozenset({Op.IMul, Op.UDiv, Op.SDiv})
-_ONE_LEFT = frozenset({Op.IMul})
+                         Op.ShiftRightArithmetic, Op.LogicalOr})
+_ZERO_LEFT = frozenset({Op.IAdd, Op.BitwiseOr, Op.BitwiseXor, Op.LogicalOr})
+_ONE_RIGHT = frozenset({Op.IMul, Op.UDiv, Op.SDiv, Op.LogicalAnd})
+_ONE_LEFT = frozenset({Op.IMul, Op.LogicalAnd})
+_DECIDED_BY = {Op.IMul: 0, Op.BitwiseAnd: 0, Op.LogicalAnd: 0, Op.LogicalOr: 1}
+"""What one operand may be that is the result, whatever the other one is."""
 
 
 class Simplifying:
@@ -109,9 +111,14 @@ class Simplifying:
         return facts.constant(row.type_id or 0, found) if len(found) == kind.count else None
 
     def _neutral(self, row: Instruction) -> int | None:
-        """The other operand of one that changes nothing."""
+        """The other operand of one that changes nothing, or the one that decides alone."""
         if len(row.words) != 2:
             return None
+        for word in row.words:
+            decided = self.facts.bits(word) if row.opcode in _DECIDED_BY else None
+            if decided is not None and set(decided) == {_DECIDED_BY[Op(row.opcode)]} and (
+                    self.editor.type_of(word).result_id == row.type_id):
+                return word
         for place, zeros, ones in ((1, _ZERO_RIGHT, _ONE_RIGHT), (0, _ZERO_LEFT, _ONE_LEFT)):
             other = row.words[1 - place]
             if row.opcode not in zeros | ones or self.editor.type_of(other).result_id != row.type_id:

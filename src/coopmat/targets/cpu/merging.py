@@ -196,15 +196,15 @@ class Merging:
         local_size = launch.local_size
         source = self._source(kernel, variant, launch)
         depth = _depth(source.module, variant, self._features)
-        module, inside, computed = without_guards(source.module, kernel, local_size, variant.sub_group_size, placing)
-        module, of_rounds, more = in_turn(module, kernel, local_size, variant.sub_group_size, placing)
+        guarded = without_guards(source.module, kernel, local_size, variant.sub_group_size, placing)
+        module, of_rounds, more = in_turn(guarded.module, kernel, local_size, variant.sub_group_size, placing)
         module, conditions, apart = packed(module, kernel, local_size, variant.sub_group_size, placing,
                                            chains=not depth.rounds)
-        conditions = (*source.conditions, *inside, *of_rounds, *conditions)
+        conditions = (*source.conditions, *guarded.conditions, *of_rounds, *conditions)
         apart = (*source.apart, *apart)
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions, apart, placing,
-                           computed={**source.computed, **computed, **more},
-                           in_runs=not depth.rounds)
+                           computed={**source.computed, **guarded.computed, **more}, limits=guarded.limits,
+                           everywhere=guarded.everywhere, in_runs=not depth.rounds)
         own, extents = found.own_extents(), found.extents(launch.group_counts)
         if launch.wish is None and self._block is None:
             check_worth(found, depth.unit, self._features, extents, rounds=depth.rounds)

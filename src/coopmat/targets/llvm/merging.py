@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Counter
+from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Counter, Limit
 from coopmat.spirv.transform.enlarge.merge import Merged, NoMerge
 from coopmat.spirv.transform.enlarge.runs import Runs
 from coopmat.support.cache import Cache
@@ -84,6 +84,6 @@ def _read(content: bytes) -> Merged | str | None:
         return rest.decode(errors="replace")
     if kind == _END:
         return ""
-    found = saved.from_bytes(Merged, rest, (Condition, Counter, Computed, Polynomial, Atom, Runs),
+    found = saved.from_bytes(Merged, rest, (Condition, Counter, Computed, Limit, Polynomial, Atom, Runs),
                              module=None) if kind == _FORM else None
     return None if found is None else replace(found[0], module=Module.from_bytes(found[1]))

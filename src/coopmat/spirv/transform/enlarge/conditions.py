@@ -67,6 +67,20 @@ class Counter:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """Which groups of a launch take part along an axis: the first ones, those for whose number ``number * step <
+    value``, or so many ``times`` that. from_last: whether they are counted from the last one. where: the line of the
+    source that says so, in messages."""
+
+    axis: int
+    value: Polynomial
+    step: int
+    times: int = 1
+    from_last: bool = False
+    where: str = ""
+
+
+@dataclass(frozen=True)
 class Computed:
     """A value that is computed of two others, otherwise than by adding and multiplying: the ``operation`` of them, a
     name in a table."""

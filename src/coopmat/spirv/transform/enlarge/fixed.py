@@ -16,8 +16,10 @@ from coopmat.spirv.transform.enlarge.growth import Matrices
 from coopmat.spirv.transform.facts import PURE
 
 _POSITIONS = frozenset({"group", "outer"})
-_LIKE = frozenset({"argument", "groups", "group"})
-"""What numbers are made of that may be computed from the position of a merged work-group."""
+_COUNTS = frozenset({"groups", "outers"})
+_LIKE = frozenset({"argument", "group"}) | _COUNTS
+"""What numbers are made of that may be computed from the position of a merged work-group, and from how many groups
+there were."""
 
 
 class Fixed(NamedTuple):
@@ -103,7 +105,7 @@ class _Search:
                 value = self.indices.of(one)
                 if all(atom.kind in _LIKE for atom in value.atoms):
                     self._note(effect, value)
-                    if any(atom.kind == "group" for atom in value.atoms):
+                    if any(atom.kind == "group" or atom.kind in _COUNTS for atom in value.atoms):
                         self.numbers.add(one)
                     continue
                 if is_position:

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import ExecutionModel
+from coopmat.spirv.grammar import BuiltIn, ExecutionModel
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.enlarge.conditions import placings
+from coopmat.spirv.transform.enlarge.conditions import Placing, placings
 from coopmat.spirv.transform.enlarge.growth import AXES, NoMerge, scope_of
+from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.linear import split
 from coopmat.spirv.transform.enlarge.persistent import Sizes, without_loops
@@ -23,18 +24,20 @@ from coopmat.spirv.transform.enlarge.requirements import Number, Requirements
 from coopmat.spirv.transform.enlarge.rounds_apart import OVERLAP, Apart, apart
 
 MOST = (1 << 31) - 1  # work-groups
+_COUNTS = (BuiltIn.NumWorkgroups, BuiltIn.GlobalSize)
 
 
 @dataclass(frozen=True)
 class Grid:
     """A kernel for a grid. tiles: axis → how many work-groups there are instead of those that loop over tiles, at
-    ``places``; divisions: see :func:`~.linear.split`; apart: what must hold for rounds of these loops, one of them;
-    requirements: what must hold besides, all of them."""
+    ``places``; limits: how many work-groups of a row take part at most; divisions: see :func:`~.linear.split`; apart:
+    what must hold for rounds of these loops, one of them; requirements: what must hold besides, all of them."""
 
     module: Module
     local_size: Sizes
     tiles: Mapping[int, Number]
     places: tuple[str, ...]
+    limits: tuple[Number, ...]
     divisions: tuple[Number, ...]
     apart: tuple[Apart, ...]
     requirements: tuple[Requirements, ...]
@@ -50,9 +53,11 @@ class Grid:
         if not all(one.hold(arguments, given) for one in self.requirements):
             return ""
         found = [self.tiles[axis].at(arguments, given) if axis in self.tiles else given[axis] for axis in range(AXES)]
-        if any(one is None or not 0 < one <= MOST for one in found):
+        most = [limit.at(arguments, given) for limit in self.limits]
+        if any(one is None or not 0 < one <= MOST for one in (*found, *most)):
             return ""
         x, y, z = (one or 0 for one in found)
+        x = min(x, *(one or 0 for one in most)) if most else x
         for division in self.divisions:
             size = division.at(arguments, (x, y, z))
             if size is None or size <= 0 or x % size:
@@ -89,34 +94,54 @@ def grid_of(module: Module, kernel: str, local_size: Sequence[int], sub_group_si
         except NoMerge:
             raise reason from None
         conditions.append(_requirements(given, kernel, local_size, sub_group_size, straight))
-    divisions: tuple[Number, ...] = ()
+    divisions, limits = tuple[Number, ...](), tuple[Number, ...]()
     if sizes[1:] == (1, 1) and not any(axis in tiles or group_counts[axis] != 1 for axis in (1, 2)):
+        if not tiles:
+            module, limits = _without_limits(module, kernel, sizes, sub_group_size)
         module, divisions = split(module, kernel, sizes, sub_group_size)
     if not tiles:
-        return Grid(module, sizes, tiles, places, divisions, (), ()) if divisions else None
-    return Grid(module, sizes, tiles, places, divisions, tuple(_apart(module, kernel, sizes, sub_group_size)),
-                tuple(conditions))
+        return Grid(module, sizes, tiles, places, limits, divisions, (), ()) if divisions else None
+    return Grid(module, sizes, tiles, places, limits, divisions,
+                tuple(_apart(module, kernel, sizes, sub_group_size)), tuple(conditions))
+
+
+def _without_limits(module: Module, kernel: str, local_size: Sizes, sub_group_size: int
+                    ) -> tuple[Module, tuple[Number, ...]]:
+    """A kernel of work-groups in a row without the branches that let only the first ones take part, and how many these
+    are; the kernel as it is if these are no whole work-groups, or if it asks how many there are. NoMerge for matrices
+    of several scopes."""
+    guarded = without_guards(module, kernel, local_size, sub_group_size, asks=False)
+    indices = _indices(guarded.module, kernel, local_size, sub_group_size)
+    positions = indices.positions
+    if any(limit.axis or limit.from_last or limit.times != positions.groups[0] for limit in guarded.limits) or any(
+            indices.builtin(row) in _COUNTS for row in indices.body.rows()):
+        return module, ()
+    requirements = Requirements(guarded.everywhere, (), guarded.computed, positions.groups, positions.size)
+    return guarded.module, tuple(Number(limit.value, requirements, limit.step) for limit in guarded.limits)
 
 
 def _requirements(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int, straight: InTurn
                   ) -> Requirements:
     """What must hold in a launch of a kernel for another form of it. NoMerge for matrices of several scopes."""
+    found = Requirements.of(_indices(module, kernel, local_size, sub_group_size), straight.conditions)
+    return replace(found, computed={**found.computed, **straight.computed})
+
+
+def _indices(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
+             placing: Placing | None = None) -> Indices:
+    """What the integers of a kernel are made of."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
-    found = Requirements.of(Indices(editor, body, local_size, sub_group_size, scope_of(module)), straight.conditions)
-    return replace(found, computed={**found.computed, **straight.computed})
+    return Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
 
 
 def _apart(module: Module, kernel: str, local_size: Sizes, sub_group_size: int) -> list[Apart]:
     """What must hold for the work-groups of a kernel to be independent, for each way to place its sub-groups."""
     found, reasons = [], []
     for placing in (None, *placings(local_size, sub_group_size)):
-        editor = FunctionEditor(module)
-        entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
-        body = next(one for one in editor.bodies if one.id == entry.function_id)
         try:
-            found.append(apart(Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)))
+            found.append(apart(_indices(module, kernel, local_size, sub_group_size, placing)))
         except NoMerge as reason:
             reasons.append(reason)
     if not found:

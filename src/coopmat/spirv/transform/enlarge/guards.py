@@ -1,76 +1,183 @@
-"""Branches that keep work-groups within the limits of matrices, in launches of which no work-group is beyond them.
+"""Branches that keep work-groups within the limits of matrices: ``if (row >= m) return;``.
 
-``if (row >= m) return;`` stands in kernels for the last work-groups of a launch. Where the arguments and sizes of a
-launch show that all of them are inside, such comparisons have one result; that this is so is a condition of the launch.
+Where a launch has more work-groups than there are tiles, those beyond a limit do nothing. Is the limit the same for all
+work-groups of a launch, then it says how many of them take part along an axis, and the kernel that these run has no
+such branch (:class:`Limit`). What else compares a position with a limit has one result in launches of which no
+work-group is beyond it; that this is so is a condition of the launch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
-from coopmat.spirv.analysis.polynomials import Polynomial
-from coopmat.spirv.edit.functions import FunctionEditor, replace_uses
+from coopmat.spirv.analysis.places import place_of
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial
+from coopmat.spirv.edit.functions import Body, FunctionEditor, replace_uses
 from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Placing
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Limit, Placing
 from coopmat.spirv.transform.enlarge.growth import scope_of
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.order import has_effects
+from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 
-_LESS = {Op.SLessThan: 1, Op.ULessThan: 1, Op.SLessThanEqual: 0, Op.ULessThanEqual: 0}
-_MORE = {Op.SGreaterThanEqual: 1, Op.UGreaterThanEqual: 1, Op.SGreaterThan: 0, Op.UGreaterThan: 0}
-"""Comparisons of a position with a limit that are true, or false, inside → by how much the limit is larger at least."""
-_TURNED = {Op.SLessThan: Op.SGreaterThan, Op.ULessThan: Op.UGreaterThan, Op.SLessThanEqual: Op.SGreaterThanEqual,
-           Op.ULessThanEqual: Op.UGreaterThanEqual, Op.SGreaterThan: Op.SLessThan, Op.UGreaterThan: Op.ULessThan,
-           Op.SGreaterThanEqual: Op.SLessThanEqual, Op.UGreaterThanEqual: Op.ULessThanEqual}
+_COMPARISONS = frozenset({Op.SLessThan, Op.ULessThan, Op.SLessThanEqual, Op.ULessThanEqual, Op.SGreaterThan,
+                          Op.UGreaterThan, Op.SGreaterThanEqual, Op.UGreaterThanEqual})
 _POSITIONS = frozenset({"group", "outer", "inner", "local"})
 _KNOWN = _POSITIONS | {"argument", "groups"}
+_OF_LAUNCH = frozenset({"argument", "groups"})
 _BEYOND = "work-groups of the launch are beyond a limit that the kernel compares their position with"
+_PARTS = "a limit of positions parts the work-items of a group"
 _MOST = (1 << ADDRESS_BITS - 1) - 1
 
 
+_Ways = dict[bool, tuple[Polynomial, list[Condition]]]
+
+
+class Guarded(NamedTuple):
+    """A kernel for the work-groups within limits. everywhere: what must hold for all work-groups of a launch, so that
+    the limits tell which these are; conditions: what must hold for these; computed: the values in all of them that
+    are."""
+
+    module: Module
+    limits: tuple[Limit, ...] = ()
+    everywhere: tuple[Condition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    computed: Mapping[int, Computed] = MappingProxyType({})
+
+
 def without_guards(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
-                   placing: Placing | None = None
-                   ) -> tuple[Module, tuple[Condition, ...], Mapping[int, Computed]]:
-    """A kernel for launches in which positions are within the limits that it compares them with, and what must hold for
-    that: conditions, and the values in them that are computed. ``module`` has values instead of variables. NoMerge for
-    matrices of several scopes."""
+                   placing: Placing | None = None, *, asks: bool = True) -> Guarded:
+    """A kernel without branches that keep work-groups within limits. ``module`` has values instead of variables;
+    ``asks``: whether a launch can be asked if all its work-groups are. NoMerge for matrices of several scopes."""
+    return _Guards(module, kernel, local_size, sub_group_size, placing, asks=asks).done()
+
+
+class _Guards:
+    """The comparisons of a kernel."""
+
+    def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
+                 placing: Placing | None, *, asks: bool) -> None:
+        self.module, self.kernel, self.asks = module, kernel, asks
+        self.editor, self.body = _taken_apart(module, kernel)
+        self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope_of(module), placing)
+        self.limits: dict[Limit, None] = {}
+        self.everywhere: dict[Condition, None] = {}
+        self.conditions: dict[Condition, None] = {}
+        self.compared = {row: ways for row in self.body.rows() if (ways := self._ways(row))}
+
+    def done(self) -> Guarded:
+        """The kernel without them."""
+        found = {row.result_id or 0: inside for row in self.compared if (inside := self._inside(row)) is not None}
+        if not found:
+            return Guarded(self.module)
+        _replace(self.editor, self.body, found)
+        kept = (one for one in self.indices.conditions if self.indices.is_made_of(one.value, _KNOWN))
+        return Guarded(fold(self.editor.done(), Goal(), lambda _: None), tuple(self.limits),
+                       tuple(dict.fromkeys((*self.everywhere, *kept))), tuple(self.conditions), self.indices.computed)
+
+    def _ways(self, row: Instruction) -> _Ways:
+        """For each result of a comparison of a position, a number that is negative where it has that, and what must
+        hold for this; empty for other instructions."""
+        if row.opcode not in _COMPARISONS or not self.indices.is_integer(row.words[0]):
+            return {}
+        ways = {holds: found for holds in (True, False)
+                if (found := self.indices.negative(row, holds=holds)) is not None}
+        return ways if all(self._is_position(value) for value, _ in ways.values()) else {}
+
+    def _inside(self, row: Instruction) -> bool | None:
+        """What a comparison gives within its limit; None if it has none."""
+        ways = self.compared[row]
+        ends = [holds for holds in ways if self._ends(ways[not holds][0])]
+        for holds in ends:
+            if self._limit(row, *ways[holds]):
+                return holds
+        sides = map(self.indices.of, row.words)
+        if not self.asks or not any(self.indices.is_made_of(side, ("argument",)) for side in sides):
+            return None
+        rising = [holds for holds, (value, _) in ways.items() if self._rises(value)]
+        holds = next(iter((*ends, *rising)), True)
+        within = -ways[holds][0] - Polynomial.constant(1)
+        self.conditions[Condition(within, 0, _MOST, _BEYOND + self._where(row))] = None
+        return holds
+
+    def _is_position(self, value: Polynomial) -> bool:
+        """Whether a number is made of positions, and of what is known when a kernel is launched."""
+        return any(atom.kind in _POSITIONS for atom in value.atoms) and self.indices.is_made_of(value, _KNOWN)
+
+    def _rises(self, value: Polynomial) -> bool:
+        """Whether a number rises with positions."""
+        return any(factor > 0 for monomial, factor in value.terms if any(one.kind in _POSITIONS for one in monomial))
+
+    def _ends(self, value: Polynomial) -> bool:
+        """Whether the kernel does nothing where a number is negative."""
+        editor, body = _taken_apart(self.module, self.kernel)
+        _replace(editor, body, {row.result_id or 0: holds for row, ways in self.compared.items()
+                                for holds in ways if ways[holds][0] == value})
+        editor, body = _taken_apart(fold(editor.done(), Goal(), lambda _: None), self.kernel)
+        facts = Facts(editor)
+        return not any(has_effects(facts, one) for block in body.blocks for one in block.instructions[:-1])
+
+    # --- limits -----------------------------------------------------------------------------
+
+    def _limit(self, row: Instruction, value: Polynomial, fits: Sequence[Condition]) -> bool:
+        """Note the limit of a number that is negative within it; whether it is one of the first groups along an axis.
+        """
+        found = [atom for atom in self.indices.atoms(value) if atom.kind in _POSITIONS and atom.kind != "local"]
+        if len(found) != 1 or found[0].kind not in ("group", "outer"):
+            return False
+        (position,) = found
+        factor = value.coefficient(position)
+        step, from_last = (0 if factor is None else factor.known or 0), False
+        if step < 0 and position.kind == "group":
+            last = Polynomial.atom("groups", position.number) - Polynomial.constant(1)
+            value = value.replaced({position: last - Polynomial.atom("group", position.number)})
+            step, from_last = -step, True
+        if step <= 0:
+            return False
+        rest = value - Polynomial.atom(position.kind, position.number).scaled(step)
+        whole = self._of_first_item(rest, step)
+        if whole is None or not self.indices.is_made_of(whole, _OF_LAUNCH) or (
+                from_last and Atom("groups", position.number) in self.indices.atoms(whole)):
+            return False
+        if whole != rest:
+            self.everywhere[Condition(whole, -_MOST, _MOST, _PARTS + self._where(row), step)] = None
+        self.everywhere |= dict.fromkeys(fits)
+        times = self.indices.positions.groups[position.number] if position.kind == "outer" else 1
+        self.limits[Limit(position.number, -whole, step, times, from_last, self._where(row))] = None
+        return True
+
+    def _of_first_item(self, rest: Polynomial, step: int) -> Polynomial | None:
+        """What a number is in the first work-item of a group, if it is less than a step more in the others."""
+        locals_ = [atom for atom in self.indices.atoms(rest) if atom.kind == "local"]
+        most = 0
+        for atom in locals_:
+            factor = rest.coefficient(atom)
+            if factor is None or factor.known is None or factor.known < 0:
+                return None
+            most += factor.known * (self.indices.positions.size[atom.number] - 1)
+        return rest.replaced({atom: Polynomial() for atom in locals_}) if most < step else None
+
+    def _where(self, row: Instruction) -> str:
+        """The line where a comparison stands, if the module tells."""
+        place = place_of(self.module, row)
+        return "" if place is None else f" ({place.file.name}:{place.line})"
+
+
+def _taken_apart(module: Module, kernel: str) -> tuple[FunctionEditor, Body]:
+    """An editor of a module, and the body of a kernel in it."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
-    body = next(one for one in editor.bodies if one.id == entry.function_id)
-    indices = Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
-    same: dict[int, int] = {}
-    conditions: dict[Condition, None] = {}
-    for row in body.rows():
-        found = _guard(indices, row)
-        if found is not None:
-            left, is_true = found
-            conditions[Condition(left, 0, _MOST, _BEYOND)] = None
-            same[row.result_id or 0] = editor.unique(Op.ConstantTrue if is_true else Op.ConstantFalse,
-                                                     type_id=row.type_id)
-    if not same:
-        return module, (), {}
-    replace_uses(body, same)
-    kept = (one for one in indices.conditions if indices.is_made_of(one.value, _KNOWN))
-    return fold(editor.done(), Goal(), lambda _: None), (*conditions, *kept), indices.computed
+    return editor, next(one for one in editor.bodies if one.id == entry.function_id)
 
 
-def _guard(indices: Indices, row: Instruction) -> tuple[Polynomial, bool] | None:
-    """How far a position is from a limit that it is compared with, and what the comparison gives inside."""
-    if row.opcode not in _TURNED or not indices.is_integer(row.words[0]):
-        return None
-    opcode = Op(row.opcode)
-    position, limit = map(indices.of, row.words)
-    if _is_position(indices, limit):
-        position, limit, opcode = limit, position, _TURNED[opcode]
-    if not _is_position(indices, position) or not indices.is_made_of(limit, ("argument",)):
-        return None
-    is_true = opcode in _LESS
-    return limit - position - Polynomial.constant((_LESS if is_true else _MORE)[opcode]), is_true
-
-
-def _is_position(indices: Indices, value: Polynomial) -> bool:
-    """Whether a value is made of positions, and of what is known when a kernel is launched."""
-    return any(atom.kind in _POSITIONS for atom in value.atoms) and indices.is_made_of(value, _KNOWN)
+def _replace(editor: FunctionEditor, body: Body, results: Mapping[int, bool]) -> None:
+    """Put constants in the place of comparisons."""
+    kind = editor.unique(Op.TypeBool)
+    replace_uses(body, {one: editor.unique(Op.ConstantTrue if holds else Op.ConstantFalse, type_id=kind)
+                        for one, holds in results.items()})

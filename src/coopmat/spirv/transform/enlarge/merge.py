@@ -26,7 +26,7 @@ from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op, Scope, StorageCla
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Counter, Placing
+from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Counter, Limit, Placing
 from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
 from coopmat.spirv.transform.enlarge.fixed import fixed_of
 from coopmat.spirv.transform.enlarge.flat import FlatProduct, Kinds, flat_products, kinds_of
@@ -62,7 +62,8 @@ class Merged:
     work-group had; size: the work-items of one. conditions: what must hold in a launch; counters: the loops on whose
     rounds they depend, outer ones first; computed: the values in them that are. apart: pairs of arguments that may not
     share memory. row_axis: the axis along which rows follow each other. operand_axes: those along which each work-group
-    has A, and B, of its own. runs: what its products take along K; the module by itself says nothing of them."""
+    has A, and B, of its own. runs: what its products take along K; the module by itself says nothing of them. limits:
+    of the groups that take part, for which the conditions must hold; everywhere: what must hold for all."""
 
     module: Module
     factors: tuple[int, int, int]
@@ -76,6 +77,8 @@ class Merged:
     row_axis: int
     operand_axes: tuple[tuple[int, ...], tuple[int, ...]]
     runs: Runs = ALL
+    limits: tuple[Limit, ...] = ()
+    everywhere: tuple[Condition, ...] = ()
 
     def shared(self, group_counts: Sequence[int]) -> tuple[bool, bool]:
         """Whether several of so many work-groups of this kernel take the same of A, and of B."""
@@ -107,8 +110,9 @@ class Merged:
 
     def refusal(self, arguments: Sequence[int], group_counts: Sequence[int]) -> str:
         """Why it may not; nothing if it may."""
-        found = Requirements(self.conditions, self.counters, self.computed, self.groups, self.size)
-        return found.refusal(arguments, group_counts)
+        of_all = Requirements(self.everywhere, (), self.computed, self.groups, self.size)
+        found = Requirements(self.conditions, self.counters, self.computed, self.groups, self.size, self.limits)
+        return of_all.refusal(arguments, group_counts) or found.refusal(arguments, group_counts)
 
 
 class Neighbours:
@@ -120,10 +124,11 @@ class Neighbours:
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  conditions: Sequence[Condition] = (), apart: Sequence[tuple[int, int]] = (),
                  placing: Placing | None = None, *, computed: Mapping[int, Computed] = MappingProxyType({}),
-                 places_elements: bool = True, packed: bool = True, converted: bool = True,
-                 in_runs: bool = False) -> None:
+                 limits: Sequence[Limit] = (), everywhere: Sequence[Condition] = (), places_elements: bool = True,
+                 packed: bool = True, converted: bool = True, in_runs: bool = False) -> None:
         """``conditions``: what must hold besides; ``apart``: pairs of arguments that may not share memory; ``placing``:
-        of sub-groups that stand in one row; ``computed``: those in the conditions; ``places_elements``, ``packed``,
+        of sub-groups that stand in one row; ``limits``: of the groups that take part; ``everywhere``: what must hold
+        for all others, too; ``computed``: the values in all of these that are; ``places_elements``, ``packed``,
         ``converted``, ``in_runs``: see :class:`Matrices`."""
         scope = scope_of(module)
         if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
@@ -135,16 +140,20 @@ class Neighbours:
         self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
         self._check_variables(kernel)
         self.conditions, self.apart, self.computed = conditions, tuple(apart), computed
+        self.limits, self.everywhere = limits, everywhere
         types, turned = TypeTable(module, sub_group_size), frozenset[int]()
         for _ in range(2):  # work-groups may be counted from the last one
             self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope, placing, turned)
             self.matrices = Matrices(self.indices, types, places_elements=places_elements, packed=packed,
                                      converted=converted, in_runs=in_runs)
-            turned = falling(self.matrices)
+            counted, turned = turned, falling(self.matrices)
             if not turned:
                 break
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
+        for limit in limits:
+            if limit.from_last != (limit.axis in counted):
+                raise NoMerge(f"a limit keeps the first groups from their matrices, not the last ones{limit.where}")
         self.fixed = fixed_of(self.matrices)
         self.growth = growth_of(self.matrices, self.fixed.axes)
 
@@ -259,7 +268,8 @@ class Neighbours:
                   if block.depth >= 2 * extent and self._is_alike(header, factors)}
         if factors == (1, 1, 1) and block.scope == self.scope and all(one.sizes for one in self.matrices.accesses):
             raise NoMerge("its matrices are as large as those of a block of work-groups would be")
-        writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position(), self.fixed.numbers)
+        writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position(), self.fixed.numbers,
+                           self.limits, self.computed)
         writer.done()
         self._take_counts(writer.counts)
         require_sizes(self.editor, self.entry.function_id, block.local_size,
@@ -270,7 +280,8 @@ class Neighbours:
         return Merged(module, factors, self.indices.positions.groups, self.indices.positions.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
                       {**self.computed, **self.indices.computed}, self.apart, self.axis_of(0),
-                      (self._axes_of(Use.MatrixAKHR), self._axes_of(Use.MatrixBKHR)), growth.runs(rounds))
+                      (self._axes_of(Use.MatrixAKHR), self._axes_of(Use.MatrixBKHR)), growth.runs(rounds),
+                      tuple(self.limits), tuple(self.everywhere))
 
     def _axes_of(self, use: Use) -> tuple[int, ...]:
         """The axes of the grid on which it depends where all matrices of a use are loaded."""

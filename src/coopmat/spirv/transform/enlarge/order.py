@@ -20,6 +20,16 @@ _QUIET = PURE | _LOADS | {Op.Phi, Op.CooperativeMatrixPerElementOpEXT, Op.Cooper
 _NO_ALIAS = (Decoration.FuncParamAttr, (FunctionParameterAttribute.NoAlias,))
 
 
+def has_effects(facts: Facts, row: Instruction) -> bool:
+    """Whether an instruction may write to memory, or orders what does."""
+    if row.opcode == Op.CooperativeMatrixPerElementOpEXT:
+        return not facts.only_computes(row.words[1])
+    if row.opcode == Op.ExtInst:
+        is_known = facts.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std"
+        return is_known and not facts.is_pure_function(row)
+    return row.opcode not in _QUIET
+
+
 class Order:
     """The instructions of a function. places: where each stands, its block's number and its own there. apart: pairs of
     parameters (their positions) whose arguments may not share memory in a launch."""
@@ -45,12 +55,7 @@ class Order:
 
     def has_effects(self, row: Instruction) -> bool:
         """Whether an instruction may write to memory, or orders what does."""
-        if row.opcode == Op.CooperativeMatrixPerElementOpEXT:
-            return not self.facts.only_computes(row.words[1])
-        if row.opcode == Op.ExtInst:
-            is_known = self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std"
-            return is_known and not self.facts.is_pure_function(row)
-        return row.opcode not in _QUIET
+        return has_effects(self.facts, row)
 
     def crosses(self, row: Instruction, last: Instruction, stores: Sequence[Instruction]) -> bool:
         """Whether something is loaded, or stored by others than some stores, between a store and a later one. Stores to

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
-from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Counter
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Counter, Limit
 from coopmat.spirv.transform.enlarge.indices import Indices
 
 POSITIONS = frozenset({"group", "groups", "outer", "outers", "inner", "local"})
@@ -19,13 +19,15 @@ ADDRESSES = 0, (1 << ADDRESS_BITS - 2) - 1
 @dataclass(frozen=True)
 class Requirements:
     """Conditions. counters: the loops on whose rounds they depend, outer ones first; computed: the values. groups: how
-    many groups a work-group has along each axis, size: the work-items of one."""
+    many groups a work-group has along each axis, size: the work-items of one. limits: of the groups for which they must
+    hold."""
 
     conditions: tuple[Condition, ...]
     counters: tuple[Counter, ...]
     computed: Mapping[int, Computed]
     groups: tuple[int, int, int]
     size: tuple[int, int, int]
+    limits: tuple[Limit, ...] = ()
 
     @classmethod
     def of(cls, indices: Indices, conditions: Sequence[Condition]) -> Requirements:
@@ -65,10 +67,19 @@ class Requirements:
         for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
             ranges[Atom("groups", axis)] = (count * own, count * own)
             ranges[Atom("outers", axis)] = (count, count)
+            ranges[Atom("present", axis)] = (1, max(1, count * own))
             ranges[Atom("outer", axis)] = (0, count - 1)
             ranges[Atom("inner", axis)] = (0, own - 1)
             ranges[Atom("local", axis)] = (0, self.size[axis] - 1)
             split[Atom("group", axis)] = Polynomial.atom("outer", axis).scaled(own) + Polynomial.atom("inner", axis)
+        self._compute(ranges, split)
+        if self.limits:
+            self._limit(ranges)
+            self._compute(ranges, split)
+        return ranges, split
+
+    def _compute(self, ranges: dict[Atom, Range], split: Mapping[Atom, Polynomial]) -> None:
+        """Add the ranges of what is computed, and of the rounds of loops."""
         for _ in range(2):  # what is computed may depend on rounds, and these on what is computed
             for identifier, one in self.computed.items():
                 known = one.range(ranges, split)
@@ -79,7 +90,16 @@ class Requirements:
                 if rounds is not None:
                     ranges[Atom("rounds", counter.header)] = rounds
                     ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
-        return ranges, split
+
+    def _limit(self, ranges: dict[Atom, Range]) -> None:
+        """Let positions be those of work-groups that have groups within limits, of one at least. Those that are counted
+        from the last one have other numbers in some conditions, and stay what they are."""
+        for limit in self.limits:
+            axis, value = limit.axis, limit.value.range(ranges)
+            if value is not None and not limit.from_last:
+                most = min(ranges[Atom("present", axis)][1], max(1, -(-value[1] // limit.step) * limit.times))
+                ranges[Atom("present", axis)] = (1, most)
+                ranges[Atom("outer", axis)] = (0, (most - 1) // self.groups[axis])
 
 
 @dataclass(frozen=True)

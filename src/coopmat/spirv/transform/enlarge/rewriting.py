@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import first_place, replace_uses, with_words
@@ -10,7 +11,7 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import Access
-from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Counter
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Counter, Limit
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved, may_fail, moved
 from coopmat.spirv.transform.enlarge.growth import (
     AXES,
@@ -23,18 +24,22 @@ from coopmat.spirv.transform.enlarge.growth import (
     repeats,
     uses_position,
 )
+from coopmat.spirv.transform.enlarge.limits import Limits
 from coopmat.spirv.transform.enlarge.writing import Writing
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
+_OF_GRID = frozenset({"group", "outer", "groups", "outers"})
 _FAR = f"a row or column of a matrix in memory is negative, or beyond {MOST}"
 
 
 class Rewriting(Writing):
     """One kernel. factors: how many work-groups are one along each axis; rounds: how many of a loop are one, by its
-    header; position: the variable with the work-group's position; fixed: integers that are computed from it anew."""
+    header; position: the variable with the work-group's position; fixed: integers that are computed from it anew;
+    limits, computed: of the groups that take part, and what in them is computed."""
 
     def __init__(self, matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Mapping[int, int],
-                 scope: Scope, position: int, fixed: Collection[int]) -> None:
+                 scope: Scope, position: int, fixed: Collection[int], limits: Sequence[Limit] = (),
+                 computed: Mapping[int, Computed] = MappingProxyType({})) -> None:
         super().__init__(matrices.indices)
         self.fixed = fixed
         self.matrices, self.growth = matrices, growth
@@ -42,6 +47,7 @@ class Rewriting(Writing):
         self.scope = self.editor.constant(scope)
         self.bool = self.editor.unique(Op.TypeBool)
         self.counts = [self.editor.new_id() for _ in range(AXES)]
+        self.limits = Limits(self.indices, limits, computed, self.counts)
         self.conditions: dict[Condition, None] = dict(self.indices.conditions)
         self.own: set[int] = set()  # the loads of built-ins and the phis that are new
         self._types: dict[tuple[int, int, int], int] = {}
@@ -68,9 +74,22 @@ class Rewriting(Writing):
             block.instructions = self.rows
         for header, counter in self.indices.counters.items():
             self._count(body.block(header), counter)
+        replace_uses(body, same)
+        body.blocks[:0] = self._before(entry.label)
+        entry = body.blocks[0]
         place = first_place(entry)
         entry.instructions[place:place] = self._positions()
-        replace_uses(body, same)
+
+    def _before(self, begin: int) -> list[Block]:
+        """What stands before the first block, if not all groups take part."""
+        axes = self.limits.present
+        if not axes:
+            return []
+        self.rows = []
+        first = {axis: self.number(self._merged(Polynomial.atom("group", axis))) for axis in axes}
+        blocks = self.limits.blocks(first, begin)
+        blocks[0].instructions[:0] = self.rows
+        return blocks
 
     def _anew(self, row: Instruction) -> int:
         """An integer, computed from the position of the merged work-group."""
@@ -105,7 +124,7 @@ class Rewriting(Writing):
         found: dict[int, Moved] = {}
         for number, word in enumerate(further):
             base, value = self.matrices.operands.get(word, (0, Polynomial()))
-            if any(atom.kind in ("group", "outer") for atom in value.atoms):
+            if any(atom.kind in _OF_GRID for atom in value.atoms):
                 one = moved(word, value, axes, self.factors, base)
                 if one is None or len(set(axes.values())) != len(axes):
                     raise no_merge(self.editor, row, "what a function of elements gets does not rise with its matrix "
@@ -147,7 +166,7 @@ class Rewriting(Writing):
 
     def _guards(self, axes: Mapping[int, int]) -> list[int]:
         """Whether all work-groups of a block are there, and how many are, down and across."""
-        left = {axis: self.number(Polynomial.atom("groups", axis) - self._merged(Polynomial.atom("group", axis)))
+        left = {axis: self.number(Polynomial.atom("present", axis) - self._merged(Polynomial.atom("group", axis)))
                 for axis in axes.values()}
         tests = [self.let(Op.UGreaterThanEqual, self.bool, count,
                           self.editor.constant(self.factors[axis], ADDRESS_BITS)) for axis, count in left.items()]
@@ -247,6 +266,11 @@ class Rewriting(Writing):
         """An atom's value of 64 bits."""
         if atom.kind == "groups":
             return self.counts[atom.number]
+        if atom.kind == "present":
+            return self.limits.present.get(atom.number, self.counts[atom.number])
+        if atom.kind == "outers":
+            own = self.indices.positions.groups[atom.number]
+            return self.let(Op.UDiv, self.long, self.counts[atom.number], self.editor.constant(own, ADDRESS_BITS))
         if atom.kind == "group":
             return self._group(atom.number)
         if atom.kind == "round" and atom.number in self._round_phis:
@@ -322,4 +346,4 @@ def _farthest(value: Polynomial, atom: Atom) -> Polynomial | None:
         return None
     if factor.known < 0:
         return Polynomial()
-    return Polynomial.atom(f"{atom.kind}s", atom.number) - Polynomial.constant(1)
+    return Polynomial.atom("present" if atom.kind == "group" else "rounds", atom.number) - Polynomial.constant(1)
