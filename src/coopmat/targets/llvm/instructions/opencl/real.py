@@ -50,7 +50,9 @@ def _tangent_of_pi(value: Term) -> Term:
     reduced = value - whole(value)  # in [-0.5, 0.5]
     zero = choose(is_odd(whole(value)) ^ value.has_sign, value.constant(-0.0), 0.0)
     pole = choose(is_odd(value.intrinsic("floor")), value.constant(-math.inf), math.inf)
-    tangent = TANGENT(reduced * math.pi)
+    steep = reduced.magnitude > 0.25  # there a rounded product with pi would be far off
+    slope = TANGENT(choose(steep, value.constant(0.5).with_sign(reduced) - reduced, reduced) * math.pi)
+    tangent = choose(steep, 1.0 / slope, slope)
     return choose(reduced.equals(0.0), zero, choose(reduced.magnitude.equals(0.5), pole, tangent))
 
 
