@@ -102,8 +102,9 @@ class _Guards:
             return None
         rising = [holds for holds, (value, _) in ways.items() if self._rises(value)]
         holds = next(iter((*ends, *rising)), True)
-        within = -ways[holds][0] - Polynomial.constant(1)
-        self.conditions[Condition(within, 0, _MOST, _BEYOND + self._where(row))] = None
+        value, fits = ways[holds]
+        within = -value - Polynomial.constant(1)
+        self.conditions |= dict.fromkeys((Condition(within, 0, _MOST, _BEYOND + self._where(row)), *fits))
         return holds
 
     def _is_position(self, value: Polynomial) -> bool:
