@@ -334,6 +334,23 @@ def test_numbers_that_wrap_around() -> None:
         assert said in "\n".join(device.explanation(program.load(device)))
 
 
+@pytest.mark.parametrize("guard", ["uint left = M - row; if (left > (uint)M) return;",
+                                   "if ((uint)(row - 16) >= (uint)M) return;"])
+def test_differences_that_wrap_around(guard: str) -> None:
+    """A limit that is in a difference without a sign keeps out what lies before it, too."""
+    device = cm.device("cpu")
+    rows, n = (DOWN + 2) * 16, ACROSS * 16
+    rng, body = np.random.default_rng(0), f"{INTS} {guard} WORK;"
+    a, b = (rng.integers(-4, 5, shape).astype(np.int8) for shape in ((rows, K), (K, n)))
+    found = launched(compiled(body, device=device).kernel("k"), device, (ACROSS, DOWN + 2), (SIZE, 1),
+                     [a, b, np.zeros((rows, n), np.int32)], (DOWN * 16, n, K))
+    first = 0 if "left" in guard else 16
+    last = first + DOWN * 16 + (16 if "left" in guard else 0)  # of what is as large as M, one tile more
+    expected = np.full((rows, n), BEFORE)
+    expected[first:last] = (a.astype(np.int32) @ b)[first:last]
+    np.testing.assert_array_equal(found, expected)
+
+
 # ------------------------------------------------------------------ how many there were
 
 
