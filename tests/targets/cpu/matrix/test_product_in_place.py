@@ -93,6 +93,7 @@ def checked_few_rows(T: type, rows: int) -> cm.Program:
 TYPES = {"float": (np.float32, float32), "double": (np.float64, float64)}
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("element", "rows"), [("float", 1), ("double", 2), ("float", 4), ("double", 8), ("float", 9)])
 def test_few_rows(element: str, rows: int, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
