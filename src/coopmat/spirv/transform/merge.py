@@ -115,6 +115,8 @@ def _described(name: str, signature: KernelSignature, found: Merged) -> str:
             "z")
     if found.conditions or found.everywhere:
         text += "; integers that say where its matrices lie must not wrap around"
+    if found.everywhere:
+        text += "; what its guards compare positions with must not be negative"
     if any(one.otherwise == SHORT for one in found.conditions):
         text += "; the sizes must be such that a loop that loads a round ahead has something to load"
     for pair in found.apart:
