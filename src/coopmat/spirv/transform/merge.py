@@ -116,7 +116,7 @@ def _described(name: str, signature: KernelSignature, found: Merged) -> str:
     if found.conditions or found.everywhere:
         text += "; integers that say where its matrices lie must not wrap around"
     if found.everywhere:
-        text += "; what its guards compare positions with must not be negative"
+        text += "; what its guards compare positions with, and what that is made of, must not be negative"
     if any(one.otherwise == SHORT for one in found.conditions):
         text += "; the sizes must be such that a loop that loads a round ahead has something to load"
     for pair in found.apart:

@@ -320,6 +320,11 @@ def guarded(module: Module) -> Guarded:
     return without_guards(with_values(module, element_loops=False), "k", (SIZE, 1, 1), SIZE)
 
 
+@pytest.mark.parametrize(("limit", "counts"), [("M / 2", True), ("M / -2", False), ("M - M % 16", True)])
+def test_divisors_are_positive(limit: str, counts: bool) -> None:
+    assert bool(guarded(compiled(f"{INTS} if (row >= {limit}) return; WORK;").module).limits) == counts
+
+
 def test_numbers_that_wrap_around() -> None:
     """A limit that is negative is a large one to numbers without a sign, and the kernel runs as it is."""
     device = cm.device("cpu")

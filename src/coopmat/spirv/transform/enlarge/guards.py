@@ -31,6 +31,7 @@ _COMPARISONS = frozenset({Op.SLessThan, Op.ULessThan, Op.SLessThanEqual, Op.ULes
 _POSITIONS = frozenset({"group", "outer", "inner", "local"})
 _KNOWN = _POSITIONS | {"argument", "groups"}
 _OF_LAUNCH = frozenset({"argument", "groups"})
+_DIVISIONS = frozenset({"truncated", "rounded down", "rest"})
 _BEYOND = "work-groups of the launch are beyond a limit that the kernel compares their position with"
 _PARTS = "a limit of positions parts the work-items of a group"
 _MOST = (1 << ADDRESS_BITS - 1) - 1
@@ -143,7 +144,7 @@ class _Guards:
             return False
         rest = value - Polynomial.atom(position.kind, position.number).scaled(step)
         whole = self._of_first_item(rest, step)
-        if whole is None or not self.indices.is_made_of(whole, _OF_LAUNCH) or (
+        if whole is None or not self._is_of_launch(whole) or (
                 from_last and Atom("groups", position.number) in self.indices.atoms(whole)):
             return False
         if whole != rest:
@@ -152,6 +153,13 @@ class _Guards:
         times = self.indices.positions.groups[position.number] if position.kind == "outer" else 1
         self.limits[Limit(position.number, -whole, step, times, from_last, self._where(row))] = None
         return True
+
+    def _is_of_launch(self, value: Polynomial) -> bool:
+        """Whether a number is computed of what a launch has, without divisors that are never positive."""
+        divisions = [one for atom in self.indices.atoms(value) if atom.kind == "value"
+                     and (one := self.indices.computed.get(atom.number)) is not None and one.operation in _DIVISIONS]
+        return self.indices.is_made_of(value, _OF_LAUNCH) and all(
+            one.other.known is None or one.other.known > 0 for one in divisions)
 
     def _of_first_item(self, rest: Polynomial, step: int) -> Polynomial | None:
         """What a number is in the first work-item of a group, if it is less than a step more in the others."""
