@@ -41,14 +41,15 @@ device = cm.device("vulkan:0")
 source = "kernel void k(global volatile int *o) { o[0] = 2; while (o[1] == 0) o[2]++; }"
 queue, kernel = cm.Queue(device), cm.build(source, device=device).kernel("k")
 print("here", flush=True)
-queue.enqueue(kernel, 1, 1, np.zeros(4, np.int32)).wait()
+event = queue.enqueue(kernel, 1, 1, np.zeros(4, np.int32))
 """
 
 
-def test_an_endless_launch_is_interrupted() -> None:
-    """And the process ends without it."""
+@pytest.mark.parametrize("behind", ["event.wait()", "import time; time.sleep(60)"])
+def test_an_endless_launch_is_interrupted(behind: str) -> None:
+    """And the process ends without it, whatever was interrupted behind it."""
     environment = {**vulkan.environment(), "PYTHONPATH": str(ROOT / "src")}
-    with subprocess.Popen([str(vulkan.python()), "-c", ENDLESS], env=environment, stdout=subprocess.PIPE,
+    with subprocess.Popen([str(vulkan.python()), "-c", ENDLESS + behind], env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout is not None

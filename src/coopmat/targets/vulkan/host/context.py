@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import sys
 import threading
 import time
 from collections import deque
@@ -287,11 +288,12 @@ class Context:
             raise Error(f"{self.name}: the validation layer says: " + "\n".join(dict.fromkeys(found)))
 
     def _finish(self) -> None:
-        """At the interpreter's end: drivers that still work then may crash. Who has interrupted a launch does not wait
-        for it."""
+        """At the interpreter's end: drivers that still work then may crash. Who has interrupted a launch, or what was
+        done behind it, does not wait for it."""
+        is_interrupted = self._is_interrupted or getattr(sys, "last_type", None) is KeyboardInterrupt
         if self.lost is None and not is_forked():
             with contextlib.suppress(Error):
-                self.wait(PATIENCE if self._is_interrupted else None)
+                self.wait(PATIENCE if is_interrupted else None)
                 self.commands.DeviceWaitIdle(self.device)
 
 
