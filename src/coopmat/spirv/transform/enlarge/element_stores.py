@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
-from coopmat.spirv.edit.functions import FunctionEditor, current_line, first_place, with_words
+from coopmat.spirv.edit.functions import current_line, first_place, with_words
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
-from coopmat.spirv.grammar import ExecutionModel, MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import MemoryAccess, Op, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.element_functions import load_built_ins_first
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition
-from coopmat.spirv.transform.enlarge.growth import NoMerge, no_merge
+from coopmat.spirv.transform.enlarge.growth import NoMerge, no_merge, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import Order
 from coopmat.spirv.transform.enlarge.writing import Writing
@@ -47,9 +47,7 @@ def stored_elements(module: Module, kernel: str) -> Stored:
     are taken, and no calls. NoMerge if elements are stored by their coordinates otherwise."""
     if not any(True for _ in module.of_opcode(Op.CooperativeMatrixGetElementCoordINTEL)):
         return Stored(module)
-    editor = FunctionEditor(module)
-    entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
-    body = next(one for one in editor.bodies if one.id == entry.function_id)
+    editor, body = taken_apart(module, kernel)
     load_built_ins_first(editor, body)
     indices = Indices(editor, body, None)
     order = Order(indices, asks=True)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import BuiltIn, ExecutionModel
+from coopmat.spirv.grammar import BuiltIn
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.conditions import Placing, placings
-from coopmat.spirv.transform.enlarge.growth import AXES, NoMerge, scope_of
+from coopmat.spirv.transform.enlarge.growth import AXES, NoMerge, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.linear import split
@@ -130,9 +129,7 @@ def _requirements(module: Module, kernel: str, local_size: Sequence[int], sub_gr
 def _indices(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
              placing: Placing | None = None) -> Indices:
     """What the integers of a kernel are made of."""
-    editor = FunctionEditor(module)
-    entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
-    body = next(one for one in editor.bodies if one.id == entry.function_id)
+    editor, body = taken_apart(module, kernel)
     return Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
 
 

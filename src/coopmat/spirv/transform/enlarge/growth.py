@@ -11,7 +11,7 @@ from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import Body, FunctionEditor
-from coopmat.spirv.grammar import CONVERSIONS, CooperativeMatrixOperands, Op, Scope, StorageClass
+from coopmat.spirv.grammar import CONVERSIONS, CooperativeMatrixOperands, ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
@@ -39,8 +39,20 @@ def no_merge(editor: FunctionEditor, row: Instruction, reason: str) -> NoMerge:
 
 def no_merge_at(module: Module, row: Instruction, reason: str) -> NoMerge:
     """The same for an instruction of a module."""
+    return NoMerge(reason + line_of(module, row))
+
+
+def line_of(module: Module, row: Instruction) -> str:
+    """The line where an instruction stands, as messages end, if the module tells."""
     place = place_of(module, row)
-    return NoMerge(reason if place is None else f"{reason} ({place.file.name}:{place.line})")
+    return "" if place is None else f" ({place.file.name}:{place.line})"
+
+
+def taken_apart(module: Module, kernel: str) -> tuple[FunctionEditor, Body]:
+    """An editor of a module, and the body of a kernel in it."""
+    editor = FunctionEditor(module)
+    entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
+    return editor, next(one for one in editor.bodies if one.id == entry.function_id)
 
 
 def no_merge_of_variable(editor: FunctionEditor, body: Body, row: Instruction) -> NoMerge:

@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import Body, FunctionEditor, replace_uses
-from coopmat.spirv.grammar import ExecutionModel, Op
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Limit, Placing
-from coopmat.spirv.transform.enlarge.growth import scope_of
+from coopmat.spirv.transform.enlarge.growth import line_of, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import has_effects
 from coopmat.spirv.transform.facts import Facts
@@ -65,7 +64,7 @@ class _Guards:
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
                  placing: Placing | None, *, asks: bool) -> None:
         self.module, self.kernel, self.asks = module, kernel, asks
-        self.editor, self.body = _taken_apart(module, kernel)
+        self.editor, self.body = taken_apart(module, kernel)
         self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope_of(module), placing)
         self.limits: dict[Limit, None] = {}
         self.everywhere: dict[Condition, None] = {}
@@ -105,7 +104,7 @@ class _Guards:
         holds = next(iter((*ends, *rising)), True)
         value, fits = ways[holds]
         within = -value - Polynomial.constant(1)
-        self.conditions |= dict.fromkeys((Condition(within, 0, _MOST, _BEYOND + self._where(row)), *fits))
+        self.conditions |= dict.fromkeys((Condition(within, 0, _MOST, _BEYOND + line_of(self.module, row)), *fits))
         return holds
 
     def _is_position(self, value: Polynomial) -> bool:
@@ -118,10 +117,10 @@ class _Guards:
 
     def _ends(self, value: Polynomial) -> bool:
         """Whether the kernel does nothing where a number is negative."""
-        editor, body = _taken_apart(self.module, self.kernel)
+        editor, body = taken_apart(self.module, self.kernel)
         _replace(editor, body, {row.result_id or 0: holds for row, ways in self.compared.items()
                                 for holds in ways if ways[holds][0] == value})
-        editor, body = _taken_apart(fold(editor.done(), Goal(), lambda _: None), self.kernel)
+        editor, body = taken_apart(fold(editor.done(), Goal(), lambda _: None), self.kernel)
         facts = Facts(editor)
         return not any(has_effects(facts, one) for block in body.blocks for one in block.instructions[:-1])
 
@@ -148,10 +147,10 @@ class _Guards:
                 from_last and Atom("groups", position.number) in self.indices.atoms(whole)):
             return False
         if whole != rest:
-            self.everywhere[Condition(whole, -_MOST, _MOST, _PARTS + self._where(row), step)] = None
+            self.everywhere[Condition(whole, -_MOST, _MOST, _PARTS + line_of(self.module, row), step)] = None
         self.everywhere |= dict.fromkeys(fits)
         times = self.indices.positions.groups[position.number] if position.kind == "outer" else 1
-        self.limits[Limit(position.number, -whole, step, times, from_last, self._where(row))] = None
+        self.limits[Limit(position.number, -whole, step, times, from_last, line_of(self.module, row))] = None
         return True
 
     def _is_of_launch(self, value: Polynomial) -> bool:
@@ -171,18 +170,6 @@ class _Guards:
                 return None
             most += factor.known * (self.indices.positions.size[atom.number] - 1)
         return rest.replaced({atom: Polynomial() for atom in locals_}) if most < step else None
-
-    def _where(self, row: Instruction) -> str:
-        """The line where a comparison stands, if the module tells."""
-        place = place_of(self.module, row)
-        return "" if place is None else f" ({place.file.name}:{place.line})"
-
-
-def _taken_apart(module: Module, kernel: str) -> tuple[FunctionEditor, Body]:
-    """An editor of a module, and the body of a kernel in it."""
-    editor = FunctionEditor(module)
-    entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
-    return editor, next(one for one in editor.bodies if one.id == entry.function_id)
 
 
 def _replace(editor: FunctionEditor, body: Body, results: Mapping[int, bool]) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import Body, FunctionEditor, first_place, input_variable, replace_uses
-from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op
+from coopmat.spirv.grammar import BuiltIn, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, LEAST
-from coopmat.spirv.transform.enlarge.growth import AXES, scope_of
+from coopmat.spirv.transform.enlarge.growth import AXES, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.requirements import KNOWN, Number
 from coopmat.spirv.transform.facts import PURE
@@ -39,10 +39,7 @@ def split(module: Module, kernel: str, local_size: Sequence[int], sub_group_size
     variables."""
     divisions: list[Number] = []
     while len(divisions) < _MOST_DIVISIONS:
-        editor = FunctionEditor(module)
-        entry = next(one for one in module.entry_points if one.name == kernel
-                     and one.model == ExecutionModel.Kernel)
-        body = next(one for one in editor.bodies if one.id == entry.function_id)
+        editor, body = taken_apart(module, kernel)
         one = _Splitting(editor, body, Indices(editor, body, local_size, sub_group_size, scope_of(module)),
                          len(divisions))
         divisor = one.done()

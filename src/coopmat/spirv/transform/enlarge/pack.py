@@ -16,7 +16,7 @@ from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, replace_uses
-from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
@@ -24,7 +24,7 @@ from coopmat.spirv.transform.enlarge.accesses import LOADS, Access, NotRegular, 
 from coopmat.spirv.transform.enlarge.chains import Chains
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Placing
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved
-from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, uses_position
+from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, taken_apart, uses_position
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import STORES, Order
 from coopmat.spirv.transform.facts import Facts
@@ -59,9 +59,7 @@ def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_siz
            placing: Placing | None = None, *, chains: bool = True) -> Packed:
     """The same of one kernel. NoMerge for matrices of several scopes. ``chains``: whether chains of products along K
     become one, too."""
-    editor = FunctionEditor(module)
-    entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
-    body = next(one for one in editor.bodies if one.id == entry.function_id)
+    editor, body = taken_apart(module, kernel)
     indices = Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
     packing = _Packing(editor, TypeTable(module, 1), indices, chains, asks=True)
     if not packing.done():

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Polynomial
-from coopmat.spirv.edit.functions import FunctionEditor, first_place, input_variable, replace_uses, with_words
-from coopmat.spirv.grammar import BuiltIn, ExecutionModel, Op
+from coopmat.spirv.edit.functions import first_place, input_variable, replace_uses, with_words
+from coopmat.spirv.grammar import BuiltIn, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import STORES
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, fitting
-from coopmat.spirv.transform.enlarge.growth import AXES, no_merge, no_merge_of_variable, scope_of
+from coopmat.spirv.transform.enlarge.growth import AXES, no_merge, no_merge_of_variable, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import Order
 from coopmat.spirv.transform.enlarge.requirements import Number
@@ -72,9 +72,7 @@ def without_loops(module: Module, kernel: str, local_size: Sequence[int], sub_gr
     x, y, z = local_size
     sizes, counts, places = (x, y, z), dict[int, Number](), list[str]()
     while len(counts) < AXES:
-        editor = FunctionEditor(module)
-        entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
-        body = next(one for one in editor.bodies if one.id == entry.function_id)
+        editor, body = taken_apart(module, kernel)
         indices = Indices(editor, body, sizes, sub_group_size, scope_of(module))
         one = next((loop for loop in _loops(indices) if loop.axis not in counts), None)
         if one is None:

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.ahead import Ahead
 from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Placing
-from coopmat.spirv.transform.enlarge.growth import scope_of
+from coopmat.spirv.transform.enlarge.growth import scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.last_rounds import LastRounds
 from coopmat.spirv.transform.enlarge.sums import Sums
@@ -38,10 +36,7 @@ def in_turn(module: Module, kernel: str, local_size: Sequence[int], sub_group_si
     computed: dict[int, Computed] = {}
     for change in (Ahead, LastRounds, Sums):
         for _ in range(_MOST):
-            editor = FunctionEditor(module)
-            entry = next(one for one in module.entry_points if one.name == kernel
-                         and one.model == ExecutionModel.Kernel)
-            body = next(one for one in editor.bodies if one.id == entry.function_id)
+            editor, body = taken_apart(module, kernel)
             indices = Indices(editor, body, local_size, sub_group_size, scope_of(module), placing)
             one = change(editor, body, indices)
             if not one.done():

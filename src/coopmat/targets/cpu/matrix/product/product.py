@@ -77,9 +77,14 @@ def copies_lines(operation: Product, body: Body) -> tuple[bool, bool]:
 
 def stays(operation: Product, body: Body) -> tuple[bool, bool]:
     """Whether A and B are multiplied where they lie, wherever all of each is there."""
-    a, b = (_strips(operation, body, place, one.lines(body, operation.formats[place])).may_stay
+    a, b = (_strips(operation, body, place, one.lines(body, operation.formats[place]))
             for place, one in enumerate(_operands(operation)))
-    return a, b and _takes_once(operation, body)
+    return _stay(operation, body, a, b)
+
+
+def _stay(operation: Product, body: Body, a: Strips, b: Strips) -> tuple[bool, bool]:
+    """The same of their strips."""
+    return a.may_stay, b.may_stay and _takes_once(operation, body)
 
 
 def _takes_once(operation: Product, body: Body) -> bool:
@@ -99,7 +104,7 @@ def product(body: Body, operation: Product, shares: Shares = (None, None)) -> Ma
     names = [f"%{place}" for place in range(len(a.types) + len(b.types), len(types) + 1)]
     c, d = _c(body, operation, names), _d(body, operation, names)
     tiles = _tiles(body, a_strips, b_strips)
-    stay = stays(operation, body)
+    stay = _stay(operation, body, a_strips, b_strips)
     panels = (_panel(body, replace(a_strips, filled=tiles), a.keeper, shares[0], d if stay[0] else None),
               _panel(body, replace(b_strips, filled=tiles), b.keeper, shares[1], d if stay[1] else None))
     unit = b_strips.unit
