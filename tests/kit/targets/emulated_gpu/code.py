@@ -84,6 +84,9 @@ define internal bfloat @to_bf16(float %x) {
   ret bfloat %result
 }
 """
+RUNTIME = TO_BF16.replace("internal bfloat @to_bf16", "bfloat @__truncsfbf2")
+"""What LLVM calls of its run-time library, which nothing here has: processors without bf16 choose between two of them
+as floats."""
 Emulate = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -155,7 +158,7 @@ def code_of(ir: str, emulate: Any) -> Code:
     text += "".join(f"\ndeclare {match[1].strip()} @{name}({', '.join(_types(match[2]))}) nounwind convergent"
                     for name in names.values() for match in [re.search(rf"call ([^@=\n]+?) @{name}\(([^)]*)\)", text)]
                     if match is not None)
-    return _linked(text, "\n".join([*wrappers, "declare void @emulate(i32, ptr, ptr)"]), symbol[1], operations, emulate)
+    return _linked(text, "\n".join([*wrappers, "declare void @emulate(i32, ptr, ptr)", RUNTIME]), symbol[1], operations, emulate)
 
 
 def _at_each_place(text: str, name: str) -> str:
