@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -73,7 +74,7 @@ def is_speculative(node: n.Expression, rules: Speculation) -> bool:
     That leaves out effects, memory that might not be there, values that might not be defined and operations that are
     undefined for some operands.
     """
-    parts = list(descendants(node))
+    parts = list(islice(descendants(node), _SPECULATIVE_LIMIT + 1))
     return len(parts) <= _SPECULATIVE_LIMIT and all(_is_safe(part, rules) for part in parts)
 
 
