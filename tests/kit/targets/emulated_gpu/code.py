@@ -158,7 +158,8 @@ def code_of(ir: str, emulate: Any) -> Code:
     text += "".join(f"\ndeclare {match[1].strip()} @{name}({', '.join(_types(match[2]))}) nounwind convergent"
                     for name in names.values() for match in [re.search(rf"call ([^@=\n]+?) @{name}\(([^)]*)\)", text)]
                     if match is not None)
-    return _linked(text, "\n".join([*wrappers, "declare void @emulate(i32, ptr, ptr)", RUNTIME]), symbol[1], operations, emulate)
+    own = "\n".join([*wrappers, "declare void @emulate(i32, ptr, ptr)", RUNTIME])
+    return _linked(text, own, symbol[1], operations, emulate)
 
 
 def _at_each_place(text: str, name: str) -> str:
