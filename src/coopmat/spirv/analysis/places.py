@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from coopmat.diagnostics import SourceFile, SourceLocation
 from coopmat.spirv.analysis.callees import callees_of
@@ -13,20 +13,28 @@ from coopmat.spirv.module.instruction import Instruction
 
 def place_of(module: Content, wanted: Instruction) -> SourceLocation | None:
     """What the OpLine says that an instruction in a block stands under; None if there is none."""
-    line: Instruction | None = None
-    for row in module.instructions:
+    return next((place for row, place in _places(module, module.instructions) if row is wanted), None)
+
+
+def places_in(module: Content, blocks: Iterable[Sequence[Instruction]]) -> dict[Instruction, SourceLocation]:
+    """The same of all instructions in blocks, without those that have none."""
+    return {row: place for block in blocks for row, place in _places(module, block) if place is not None}
+
+
+def _places(module: Content, rows: Iterable[Instruction]) -> Iterator[tuple[Instruction, SourceLocation | None]]:
+    place: SourceLocation | None = None
+    for row in rows:
         if row.opcode == Op.Line:
-            line = row
+            file, number, column = row.words
+            place = SourceLocation(SourceFile(module.strings.get(file, ""), ""), number, max(1, column))
         elif row.opcode in (Op.NoLine, Op.Label):
-            line = None
-        if row is wanted:
-            break
-    else:
-        return None  # a copy, as inlining makes them
-    if line is None:
-        return None
-    file, number, column = line.words
-    return SourceLocation(SourceFile(module.strings.get(file, ""), ""), number, max(1, column))
+            place = None
+        yield row, place
+
+
+def in_line(place: SourceLocation) -> str:
+    """A file and a line, as messages end."""
+    return f" ({place.file.name}:{place.line})"
 
 
 def line_text(module: Content, line: Instruction) -> str:

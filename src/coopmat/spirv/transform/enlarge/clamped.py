@@ -66,10 +66,10 @@ def _least(indices: Indices, row: Instruction, counter: Counter) -> Clamped | No
         value, limit = indices.of(word), indices.of(other)
         factor = value.coefficient(this)
         if factor is not None and (factor.known or 0) > 0 and this not in limit.atoms:
-            most = value.replaced({this: last})
-            return Clamped(row, word, (Condition(limit - most, 0, _MOST, _TOO_FAR), *(
+            most, where = value.replaced({this: last}), indices.line(row)
+            return Clamped(row, word, (Condition(limit - most, 0, _MOST, _TOO_FAR, where=where), *(
                 one for number in (most, limit, value.replaced({this: Polynomial()}))
-                for one in fitting(number, bits, signed=signed))))
+                for one in fitting(number, bits, signed=signed, where=where))))
     return None
 
 

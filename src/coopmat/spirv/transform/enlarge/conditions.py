@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
@@ -17,13 +17,15 @@ LEAST = "the least of two numbers is not always the constant one"
 @dataclass(frozen=True)
 class Condition:
     """What must hold of a value in all work-items of a launch: it is at least ``low`` and at most ``high``. otherwise:
-    what is wrong with a launch for which it does not, in messages; multiple_of: of what it is a multiple."""
+    what is wrong with a launch for which it does not, in messages; multiple_of: of what it is a multiple; where: the
+    line of the source that needs it, as messages end."""
 
     value: Polynomial
     low: int
     high: int
     otherwise: str = "an integer that says where a matrix lies wraps around, or is negative"
     multiple_of: int = 1
+    where: str = field(default="", compare=False)
 
     def holds(self, ranges: Mapping[Atom, Range], split: Mapping[Atom, Polynomial]) -> bool | None:
         """Whether it does, where numbers have these ranges, and positions are made of these parts; None if it is not
@@ -35,13 +37,13 @@ class Condition:
         return self.low <= bounds[0] and bounds[1] <= self.high and value.is_multiple(self.multiple_of, ranges)
 
 
-def fitting(value: Polynomial, bits: int, *, signed: bool) -> list[Condition]:
-    """What must hold for a value to be a number of so many bits."""
+def fitting(value: Polynomial, bits: int, *, signed: bool, where: str = "") -> list[Condition]:
+    """What must hold for a value to be a number of so many bits; ``where`` as in :class:`Condition`."""
     if value.known is not None or (bits == ADDRESS_BITS and signed):
         return []
     bits = min(bits, ADDRESS_BITS - 1) if not signed else bits
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    return [Condition(value, low, high)]
+    return [Condition(value, low, high, where=where)]
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,8 @@ class _Loop:
         distance = stride - Polynomial.constant(extent or 0)
         if distance.known is not None and distance.known < 0:
             raise self.refused(row, _OVERLAP)
-        condition = Condition(distance, 0, _MOST, _OVERLAP) if distance.known is None else None
+        condition = None if distance.known is not None else Condition(
+            distance, 0, _MOST, _OVERLAP, where=self.indices.line(row))
         layout = Layout.RowMajorKHR if along == 1 else Layout.ColumnMajorKHR
         return _Matrix(self, row, coordinate, layout, stride, condition)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from coopmat.spirv.analysis.matrix_uses import transposes
-from coopmat.spirv.analysis.places import place_of
+from coopmat.spirv.analysis.places import in_line, place_of
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import Body, FunctionEditor
@@ -45,7 +45,7 @@ def no_merge_at(module: Module, row: Instruction, reason: str) -> NoMerge:
 def line_of(module: Module, row: Instruction) -> str:
     """The line where an instruction stands, as messages end, if the module tells."""
     place = place_of(module, row)
-    return "" if place is None else f" ({place.file.name}:{place.line})"
+    return "" if place is None else in_line(place)
 
 
 def taken_apart(module: Module, kernel: str) -> tuple[FunctionEditor, Body]:

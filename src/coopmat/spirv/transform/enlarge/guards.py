@@ -18,7 +18,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Limit, Placing
-from coopmat.spirv.transform.enlarge.growth import line_of, scope_of, taken_apart
+from coopmat.spirv.transform.enlarge.growth import scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import has_effects
 from coopmat.spirv.transform.facts import Facts
@@ -104,7 +104,7 @@ class _Guards:
         holds = next(iter((*ends, *rising)), True)
         value, fits = ways[holds]
         within = -value - Polynomial.constant(1)
-        self.conditions |= dict.fromkeys((Condition(within, 0, _MOST, _BEYOND + line_of(self.module, row)), *fits))
+        self.conditions |= dict.fromkeys((Condition(within, 0, _MOST, _BEYOND, where=self.indices.line(row)), *fits))
         return holds
 
     def _is_position(self, value: Polynomial) -> bool:
@@ -147,10 +147,10 @@ class _Guards:
                 from_last and Atom("groups", position.number) in self.indices.atoms(whole)):
             return False
         if whole != rest:
-            self.everywhere[Condition(whole, -_MOST, _MOST, _PARTS + line_of(self.module, row), step)] = None
+            self.everywhere[Condition(whole, -_MOST, _MOST, _PARTS, step, self.indices.line(row))] = None
         self.everywhere |= dict.fromkeys(fits)
         times = self.indices.positions.groups[position.number] if position.kind == "outer" else 1
-        self.limits[Limit(position.number, -whole, step, times, from_last, line_of(self.module, row))] = None
+        self.limits[Limit(position.number, -whole, step, times, from_last, self.indices.line(row))] = None
         return True
 
     def _is_of_launch(self, value: Polynomial) -> bool:

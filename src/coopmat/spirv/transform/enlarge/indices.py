@@ -23,6 +23,7 @@ class _Read(NamedTuple):
     """A comparison that holds, its numbers in an order that the table has. more: what the limit is larger by; bits,
     signed: of the numbers."""
 
+    row: Instruction
     opcode: Op
     one: Polynomial
     two: Polynomial
@@ -91,16 +92,17 @@ class Indices(Integers):
         start = value.replaced({this: zero})
         limit += Polynomial.constant(read.more)
         first = start + unit.scaled(step) if is_behind else start
-        self._fits(first.scaled(sign), read.bits, signed=read.signed)
-        self._fits((limit + unit.scaled(step) - Polynomial.constant(1)).scaled(sign), read.bits, signed=read.signed)
+        self._fits(first.scaled(sign), read.bits, read.row, signed=read.signed)
+        last = limit + unit.scaled(step) - Polynomial.constant(1)
+        self._fits(last.scaled(sign), read.bits, read.row, signed=read.signed)
         start, limit = _without_shared(start, limit)
         if unit.known != 1:
             whole, rest = (limit - start).divided(unit)
             if self.is_strict or (rest.terms and read.opcode == Op.INotEqual):
                 return None
-            self._require(unit, 1)
-            self._require(-rest, 0)  # less than one of the units is no round more
-            self._require(unit + rest, 1)
+            self._require(unit, 1, row=read.row)
+            self._require(-rest, 0, row=read.row)  # less than one of the units is no round more
+            self._require(unit + rest, 1, row=read.row)
             start, limit = zero, whole
         if any(atom.kind == "address" for atom in start.atoms | limit.atoms):
             return None
@@ -108,16 +110,16 @@ class Indices(Integers):
         if self.is_strict and (read.opcode == Op.INotEqual or (is_behind and (least is None or least < 1))):
             return None
         if read.opcode == Op.INotEqual:
-            self._require(limit - start, 0, _STEPS, multiple_of=step)
+            self._require(limit - start, 0, _STEPS, row=read.row, multiple_of=step)
         if is_behind:
-            self._require(limit - start, 1, _ONCE)
+            self._require(limit - start, 1, _ONCE, row=read.row)
         return start, step, limit
 
-    def _require(self, value: Polynomial, low: int, otherwise: str = Condition.otherwise, *, multiple_of: int = 1
-                 ) -> None:
-        """Note that a value must not be less than a number."""
+    def _require(self, value: Polynomial, low: int, otherwise: str = Condition.otherwise, *, row: Instruction,
+                 multiple_of: int = 1) -> None:
+        """Note that a value must not be less than a number, for what an instruction asks."""
         if value.known is None or value.known < low or value.known % multiple_of:
-            self.conditions[Condition(value, low, _MOST, otherwise, multiple_of)] = None
+            self.conditions[Condition(value, low, _MOST, otherwise, multiple_of, self.line(row))] = None
 
     def _unit(self, value: Polynomial, header: Block) -> tuple[int, Polynomial] | None:
         """How much more a value is in each round of a loop: so many times what is no number, such as an argument, or 1.
@@ -140,7 +142,7 @@ class Indices(Integers):
         numbers = [self._number(word) for word in row.words]
         one, two = numbers[::-1] if swaps else numbers
         bits = self.bits(row.words[0]) if self.is_integer(row.words[0]) else ADDRESS_BITS
-        return None if one is None or two is None else _Read(opcode, one, two, more, bits, signed)
+        return None if one is None or two is None else _Read(row, opcode, one, two, more, bits, signed)
 
     def _number(self, identifier: int) -> Polynomial | None:
         """An integer, or a pointer as one; None of anything else."""
@@ -156,7 +158,8 @@ class Indices(Integers):
         if read is None or read.opcode == Op.INotEqual:
             return None
         return read.one - read.two - Polynomial.constant(read.more), [
-            condition for value in (read.one, read.two) for condition in fitting(value, read.bits, signed=read.signed)]
+            condition for value in (read.one, read.two)
+            for condition in fitting(value, read.bits, signed=read.signed, where=self.line(row))]
 
     def step(self, value: Polynomial, header: Block) -> int:
         """How much more a value is in each round of a loop; 0 if that is not known."""

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
+from coopmat.diagnostics import SourceLocation
+from coopmat.spirv.analysis.places import in_line, places_in
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import Body, FunctionEditor
 from coopmat.spirv.grammar import OPENCL_STD, BuiltIn, Decoration, Op, Scope
@@ -121,10 +124,19 @@ class Integers:
         """Whether a value is an integer, and no vector of them."""
         return self.editor.type_of(identifier).opcode == Op.TypeInt
 
-    def _fits(self, value: Polynomial, bits: int, *, signed: bool) -> Polynomial:
-        """A value that is read as a number of so many bits: it must be one."""
-        self.conditions |= dict.fromkeys(fitting(value, bits, signed=signed))
+    def _fits(self, value: Polynomial, bits: int, row: Instruction, *, signed: bool) -> Polynomial:
+        """A value that an instruction reads as a number of so many bits: it must be one."""
+        self.conditions |= dict.fromkeys(fitting(value, bits, signed=signed, where=self.line(row)))
         return value
+
+    def line(self, row: Instruction) -> str:
+        """The line where an instruction stands, as messages end, if the module tells."""
+        place = self._places.get(row)
+        return "" if place is None else in_line(place)
+
+    @cached_property
+    def _places(self) -> dict[Instruction, SourceLocation]:
+        return places_in(self.editor.module, (block.instructions for block in self.body.blocks))
 
     def _chosen(self, row: Instruction) -> Polynomial | None:
         """The smaller or larger one of two numbers. The smaller one of a constant and of a number that depends on the
@@ -159,8 +171,8 @@ class Integers:
         if self.is_strict and (self.bits(row.words[0]) > self.bits(row.result_id or 0)
                                or not (signed or len(value.terms) == 1 == len(value.atoms))):
             return None
-        value = self._fits(value, self.bits(row.words[0]), signed=signed)
-        return self._fits(value, self.bits(row.result_id or 0), signed=signed)
+        value = self._fits(value, self.bits(row.words[0]), row, signed=signed)
+        return self._fits(value, self.bits(row.result_id or 0), row, signed=signed)
 
     def _shifted(self, row: Instruction) -> Polynomial | None:
         count = self.of(row.words[1]).known
@@ -180,15 +192,15 @@ class Integers:
             return self._computed(row, operation, value, by, signed=signed)
         if row.opcode != Op.ShiftRightArithmetic and found[1].terms:  # of negative numbers, SDiv rounds the other way
             signed = False
-        self._fits(value, self.bits(row.words[0]), signed=signed)
+        self._fits(value, self.bits(row.words[0]), row, signed=signed)
         return found[0]
 
     def _computed(self, row: Instruction, operation: str, value: Polynomial, other: Polynomial, *, signed: bool
                   ) -> Polynomial:
         """A value of its own, of which it is known of what it is computed."""
         bits = self.bits(row.result_id or 0)
-        self.computed[row.result_id or 0] = Computed(operation, self._fits(value, bits, signed=signed),
-                                                     self._fits(other, bits, signed=signed))
+        self.computed[row.result_id or 0] = Computed(operation, self._fits(value, bits, row, signed=signed),
+                                                     self._fits(other, bits, row, signed=signed))
         return self._opaque(row.result_id or 0)
 
     def _rest(self, row: Instruction) -> Polynomial | None:
@@ -199,7 +211,7 @@ class Integers:
         found = self.positions.divided(value, by.known) if by.known is not None and by.known > 0 else None
         if found is None:
             return self._computed(row, "rest", value, by, signed=False)
-        self._fits(value, self.bits(row.words[0]), signed=False)
+        self._fits(value, self.bits(row.words[0]), row, signed=False)
         return found[1]
 
     def _masked(self, row: Instruction) -> Polynomial | None:
@@ -292,7 +304,7 @@ class Integers:
         row = self.editor.definition(identifier)
         if row.opcode in CHAINS_OF_ELEMENTS and len(row.words) == 2:
             base, offset = self.pointer(row.words[0])
-            return base, offset + self._fits(self.of(row.words[1]), self.bits(row.words[1]), signed=True)
+            return base, offset + self._fits(self.of(row.words[1]), self.bits(row.words[1]), row, signed=True)
         if row.opcode == Op.Bitcast and self.editor.definition(row.words[0]).type_id == row.type_id:
             return self.pointer(row.words[0])
         if row.opcode == Op.Phi and (found := self.loops.ends(row)) is not None:

@@ -61,7 +61,8 @@ class LastRounds:
         at = header.instructions.index(row)
         header.instructions[at:at + 1] = [limit, self.editor.add(with_words(row, words))]
         left = counter.limit - counter.start
-        self.conditions[Condition(left, 1 - counter.step, (1 << ADDRESS_BITS - 1) - 1, SHORT)] = None
+        condition = Condition(left, 1 - counter.step, (1 << ADDRESS_BITS - 1) - 1, SHORT, where=self.indices.line(row))
+        self.conditions[condition] = None
         return True
 
 

@@ -53,9 +53,9 @@ class Requirements:
         for one in self.conditions:
             holds = one.holds(ranges, split)
             if holds is None:
-                return "where a matrix lies depends on numbers that are known only while it runs"
+                return f"where a matrix lies depends on numbers that are known only while it runs{one.where}"
             if not holds:
-                return one.otherwise
+                return one.otherwise + one.where
         return ""
 
     def ranges(self, arguments: Sequence[int], group_counts: Sequence[int]

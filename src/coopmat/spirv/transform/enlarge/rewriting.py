@@ -30,6 +30,7 @@ from coopmat.spirv.transform.enlarge.writing import Writing
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
 _OF_GRID = frozenset({"group", "outer", "groups", "outers"})
 _FAR = f"a row or column of a matrix in memory is negative, or beyond {MOST}"
+_BETWEEN = "of lines that are all the same not all are inside"
 
 
 class Rewriting(Writing):
@@ -53,6 +54,7 @@ class Rewriting(Writing):
         self._types: dict[tuple[int, int, int], int] = {}
         self._round_phis: dict[int, int] = {}
         self._groups: list[int] = []
+        self._at: Instruction | None = None  # what is rewritten, for messages
 
     def done(self) -> None:
         """Change the kernel."""
@@ -65,6 +67,7 @@ class Rewriting(Writing):
         for block in body.blocks:
             self.rows = []
             for row in block.instructions:
+                self._at = row
                 if id(row) in accesses:
                     self._checked(accesses[id(row)])
                 elif row.result_id in self.fixed:
@@ -204,13 +207,14 @@ class Rewriting(Writing):
         if own is not None and self._put_together(access, dimension) is None:
             return own
         start, end = (access.line, access.along)[place], self._end(access, place)
-        self.conditions[Condition(end, 0, MOST, _FAR)] = None
+        where = self.indices.line(access.row)
+        self.conditions[Condition(end, 0, MOST, _FAR, where=where)] = None
         if own is None:
-            self.conditions[Condition(start, 0, MOST, _FAR)] = None
+            self.conditions[Condition(start, 0, MOST, _FAR, where=where)] = None
             return self.short(end)
         if repeats(self.matrices, access, dimension):  # there may be any number where all were inside
             left = self.indices.of(own) - start - Polynomial.constant(self._extent(access, dimension))
-            self.conditions[Condition(left, 0, MOST, "of lines that are all the same not all are inside")] = None
+            self.conditions[Condition(left, 0, MOST, _BETWEEN, where=where)] = None
             return self.short(end)
         limit, reached = self.wide(own), self.number(end)
         is_less = self.let(Op.SLessThan, self.bool, limit, reached)
@@ -281,7 +285,7 @@ class Rewriting(Writing):
             return self.wide(self.indices.body.parameters[atom.number].result_id or 0)
         if atom.kind != "value":
             what = "a loop whose rounds are not known" if atom.kind == "round" else "the position in the work-group"
-            raise NoMerge(f"where a matrix lies depends on {what}")
+            raise NoMerge(f"where a matrix lies depends on {what}" + (self.indices.line(self._at) if self._at else ""))
         return self.wide(atom.number)
 
     def _group(self, axis: int) -> int:

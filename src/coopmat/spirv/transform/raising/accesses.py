@@ -116,7 +116,7 @@ class Accesses:
             return further >= before or -further >= behind
         distance = other.start - one.start
         gap = distance - Polynomial.constant(before) if lines > 0 else -distance - Polynomial.constant(behind)
-        self.spots.indices.conditions[Condition(gap, 0, _MOST, OVERLAP)] = None
+        self.spots.indices.conditions[Condition(gap, 0, _MOST, OVERLAP, where=self.spots.indices.line(one.row))] = None
         return True
 
     def _width(self, spot: Spot) -> int | None:
