@@ -302,6 +302,17 @@ def test_wrong_sizes_and_arguments(kernel: cm.Kernel) -> None:
 # ------------------------------------------------------------------ assembly and dumps
 
 
+def test_explanation() -> None:
+    program = cm.build("kernel void twice(global int *p) { p[get_global_id(0)] *= 2; }", device="cpu")
+    with pytest.raises(cm.Error, match="'cpu' chooses when a kernel is launched, and none has been"):
+        assert program.explanation
+    cm.Queue(cm.device("cpu")).enqueue(program.kernel("twice"), 64, 16, np.arange(64, dtype=np.int32)).wait()
+    assert program.explanation.startswith("twice: sub-groups of 16 work-items on ")
+    assert "4 work-groups" in program.explanation
+    with pytest.raises(cm.Error, match=r"built for no device: what is chosen for it is told after build"):
+        assert cm.build("kernel void f(global int *p) { *p = 1; }").explanation
+
+
 def test_assembly() -> None:
     program = cm.build(MIX + "kernel void other(global int* p) { p[get_global_id(0)] = 7; }", device="cpu")
     assert "# kernel 'mix' for " in program.asm

@@ -103,6 +103,10 @@ class CudaDevice(Device):
         assert isinstance(found, PtxProgram)
         return found
 
+    def overview(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> list[str]:
+        """What is chosen for all kernels, for work-groups as in PTX."""
+        return self.ptx_program(module, cache, load).usual_explanation()
+
     def assembly(self, program: LoadedProgram) -> str:
         """The PTX of all kernels of a program."""
         from coopmat.targets.cuda.program import PtxProgram

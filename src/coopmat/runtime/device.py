@@ -168,6 +168,15 @@ class Device:
         """What the device chose for the last launch of a program, and why, in lines."""
         return [f"{self.name} runs kernels as they are written"]
 
+    def overview(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> list[str]:
+        """What the device chooses for the kernels of a module: here for the last one that was launched; Error before
+        that. ``load``: as for :meth:`ptx_program`."""
+        found = self.explanation(load())
+        if not found:
+            raise Error(f"the device '{self.name}' chooses when a kernel is launched, and none has been: ask after a "
+                        "launch, or with coopmat run --explain")
+        return found
+
     def can_load(self, module: Module) -> bool:
         """Whether :meth:`load` raises no error."""
         try:

@@ -186,11 +186,16 @@ class Program:
 
         return disassembled(self.cubin)
 
-    @cached_property
+    @property
     def explanation(self) -> str:
-        """What is chosen for all kernels on an NVIDIA GPU, and why not something faster, in lines; for work-groups as
-        :attr:`ptx`. Error as there."""
-        return "\n".join(self._ptx_program.usual_explanation())
+        """What is chosen on the device, and why not something faster, in lines: for all kernels on an NVIDIA GPU, real
+        or simulated, and work-groups as :attr:`ptx`; elsewhere for the last launch. Error for a program that was built
+        for no device, and before a launch where one is needed."""
+        device = self._device
+        if device is None:
+            raise Error(f"{self.source_name} was built for no device: what is chosen for it is told after "
+                        "build(..., device=...)")
+        return "\n".join(device.overview(self._executable, self._cache, lambda: self.load(device)))
 
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes

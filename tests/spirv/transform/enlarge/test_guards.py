@@ -332,7 +332,7 @@ def test_numbers_that_wrap_around() -> None:
     rng, n = np.random.default_rng(0), ACROSS * 16
     a, b = (rng.integers(-4, 5, shape).astype(np.int8) for shape in ((DOWN * 16, K), (K, n)))
     operands = [a, b, np.zeros((DOWN * 16, n), np.int32)]
-    for m, said in ((-1, "not merged: an integer that says where a matrix lies wraps around, or is negative (<source>:"),
+    for m, said in ((-1, "that says where a matrix lies wraps around, or is negative (<source>:"),
                     (DOWN * 16, "neighbouring work-groups are one")):
         found = launched(program.kernel("k"), device, (ACROSS, DOWN), (SIZE, 1), operands, (m, n, K))
         np.testing.assert_array_equal(found, a.astype(np.int32) @ b)
