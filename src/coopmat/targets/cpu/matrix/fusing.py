@@ -4,7 +4,7 @@ from the memory that the kernel would have loaded them from.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.spirv.analysis.types import IntType
@@ -63,8 +63,7 @@ class Fusing:
             return
         for block in function.blocks.values():
             self._rewrite_block(block)
-        while any(self._drop_unused(block, {name for line in function.lines for name in line.used})
-                  for block in function.blocks.values()):
+        while self._drop_unused(function):
             pass
 
     def _rewrite_block(self, block: Block) -> None:
@@ -84,12 +83,14 @@ class Fusing:
             elif writes(line, operation):
                 loads.clear()
 
-    def _drop_unused(self, block: Block, used: Container[str]) -> bool:
+    def _drop_unused(self, function: Function) -> bool:
         """Remove loads and conversions that nothing uses; whether there were any."""
-        kept = [line for line in block.lines if line.result in used
-                or not isinstance(self._operation(line), Convert | Load | LoadWindow)]
-        found, block.lines = len(kept) < len(block.lines), kept
-        return found
+        used = {name for line in function.lines for name in line.used}
+        unused = {id(line) for line in function.lines if line.result not in used
+                  and isinstance(self._operation(line), Convert | Load | LoadWindow)}
+        for block in function.blocks.values() if unused else ():
+            block.lines = [line for line in block.lines if id(line) not in unused]
+        return bool(unused)
 
     def _operation(self, line: Line) -> Operation | None:
         return self.operations.get(line.call.function) if line.call else None
