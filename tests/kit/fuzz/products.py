@@ -26,7 +26,10 @@ SOURCE = """
 #define LOAD_FROM(a, b, x, y, at) \\
     for (int i = 0; i < RM; i++) x[i] = LOAD_A(a, i, at); \\
     for (int j = 0; j < RN; j++) y[j] = LOAD_B(b, j, at)
-#define LOAD(x, y, at) LOAD_FROM(a, b, x, y, at)
+#define CHANGED(z, count, each) \\
+    for (int i = 0; i < count; i++) for (int e = 0; e < coop_mat_length(z[i]); e++) { \\
+        int2 p = coop_mat_get_coord(z[i], e); OUT old = (OUT)z[i][e]; z[i][e] = (IN)(each); }
+#define LOAD(x, y, at) LOAD_FROM(a, b, x, y, at); CHANGE(x, y, at)
 #define SHIFT (TK == 8 ? 3 : TK == 16 ? 4 : TK == 32 ? 5 : 6)
 #define STEP_A (BY_COLUMNS_A ? TK * m : TK)
 #define STEP_B (BY_COLUMNS_B ? TK : TK * n)
@@ -34,6 +37,9 @@ SOURCE = """
 #define ADD(x, y, sums) EACH sums[i][j] = coop_matmul_add(x[i], y[j], sums[i][j], FLAGS)
 #ifndef GUARD
 #define GUARD
+#endif
+#ifndef CHANGE
+#define CHANGE(x, y, at)
 #endif
 #define COPY(x, next_x, y, next_y) \\
     for (int i = 0; i < RM; i++) x[i] = next_x[i]; \\
@@ -134,6 +140,16 @@ LOOPS = {
         EACH sums[i][j] = sums[i][j] + others[i][j];""",
 }
 """How a kernel goes along K; the last four need an even number of rounds."""
+_OF_A, _OF_B = "CHANGED(x, RM, old {})", "CHANGED(y, RN, old {})"
+CHANGES = {
+    "": "",
+    "B by rows": _OF_B.format("* (OUT)(1 + ((at) + p.s0) % 2)"),
+    "B by rounds": _OF_B.format("* (OUT)(1 + (at) / (2 * TK) % 2)"),
+    "B by columns": _OF_B.format("* (OUT)(1 + (column + i * TN + p.s1) % 2)"),
+    "A by columns": _OF_A.format("* (OUT)(1 + ((at) + p.s1) % 2)"),
+    "both": f"{_OF_A.format('+ (OUT)1')} {_OF_B.format('+ (OUT)1')}",
+}
+"""What becomes of elements of A and B that were loaded, in loops that know where they are along K."""
 _EVEN = list(LOOPS)[-4:]
 _NUMBERED = "t / across", "t % across"
 TILES = {
@@ -180,6 +196,15 @@ class Drawn:
     tiles: str
     together: int
     guard: str
+    change: str
+
+    def changed(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A and B as they are multiplied."""
+        along, across = np.arange(self.sizes[2]), np.arange(self.sizes[1])
+        twice = {"B by rows": along[:, None] % 2, "B by rounds": (along // (2 * self.tile[2]) % 2)[:, None],
+                 "B by columns": across % 2}.get(self.change, 0)
+        more = int(self.change == "both")
+        return (a + more) * (1 + along % 2 * (self.change == "A by columns")), (b + more) * (1 + twice)
 
     def in_memory(self, a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
         """A and B as the kernel has them in memory: by rows, by columns, or B with rows together in words."""
@@ -221,6 +246,8 @@ def drawn(seed: int, most_groups: int = 6, most_rounds: int = 9) -> Drawn:
     if guard:
         up = [chance.choice(ROUNDED_UP) for _ in range(2)]
         groups = (-(-groups[0] // up[0]) * up[0], 1 if guard in _OF_ROW else -(-groups[1] // up[1]) * up[1])
+    change = chance.choice(list(CHANGES)) if "LOAD(" in LOOPS[loop] else ""
+    options["CHANGE(x,y,at)"] = CHANGES[change]
     return Drawn(element, tuple(f"-D{name}={value}" for name, value in options.items()),
                  (m, n, depth * (2 * -(-rounds // 2) if loop in _EVEN else rounds)), groups, start, end, columns,
-                 (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop, tiles, together, guard)
+                 (tile[0], tile[1], depth), "x".join(map(str, merge)), threads, loop, tiles, together, guard, change)

@@ -48,6 +48,7 @@ FUNCTIONS = {
 LOOPS = {
     "two conversions": f"{FLOATS} {LOOP} f[i] = (float)a[i]; {LOOP} c[i] = a[i] + (int)f[i] + (char)f[i];",
     "a sum": f"int t = 0; {LOOP} t += a[i]; out[192 + get_sub_group_local_id()] = t;",
+    "one of two": f"{LOOP} {{ int m = in[200] & 1; d[m][i] += n; }}",
     "the index": f"{LOOP} a[i] += i;",
     "the work-item's number": f"{LOOP} a[i] += get_sub_group_local_id();",
     "another component": f"{LOOP} a[i] = b[coop_mat_length(a) - 1 - i];",

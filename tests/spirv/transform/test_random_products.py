@@ -63,7 +63,8 @@ def operands(one: Drawn, seed: int) -> tuple[list[np.ndarray], np.ndarray]:
     (m, n, k), rng = one.sizes, np.random.default_rng(seed)
     low = 0 if np.dtype(dtype).kind == "u" else -4
     a, b, bias = (rng.integers(low, 5, shape) for shape in ((m, k), (k, n), (m, n)))
-    product = a @ b + (bias if one.start else 0)
+    of_a, of_b = one.changed(a, b)
+    product = of_a @ of_b + (bias if one.start else 0)
     expected = (product, product * 3, np.maximum(product, 0), product + bias, product * 2 + bias * 3,
                 product + C_BEFORE)[one.end].astype(sums)
     return [*(matrix.astype(dtype) for matrix in one.in_memory(a, b)), bias.astype(sums)], expected

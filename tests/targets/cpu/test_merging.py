@@ -70,14 +70,15 @@ def compare(seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> bool:
         merged = isinstance(plan, MergedPlan) and plan.is_merged
     np.testing.assert_array_equal(found[0], found[1], str(one))
     wide = np.int64 if np.issubdtype(sums, np.integer) else np.float64
-    expected = a.astype(wide) @ b.astype(wide) + (bias if one.start else 0)
+    a, b = (changed.astype(dtype).astype(wide) for changed in one.changed(a.astype(wide), b.astype(wide)))
+    expected = a @ b + (bias if one.start else 0)
     expected = expected.astype(sums) if wide is np.int64 else expected  # integers wrap around
     expected = (expected, expected * expected.dtype.type(3), np.maximum(expected, 0), expected + bias,
                 expected * expected.dtype.type(2) + bias * bias.dtype.type(3), expected + C_BEFORE)[one.end]
     if wide is np.int64:
         np.testing.assert_array_equal(found[1], expected.astype(sums), str(one))
     else:
-        size = 3 * (np.abs(a.astype(wide)) @ np.abs(b.astype(wide)) + np.abs(bias)) + C_BEFORE
+        size = 3 * (np.abs(a) @ np.abs(b) + np.abs(bias)) + C_BEFORE
         assert (np.abs(found[1] - expected) <= (k + 4) * np.finfo(sums).eps * size).all(), str(one)
     return merged
 

@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.merge import merged_of
 from coopmat.spirv.transform.passes import chosen, transform
+from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.cpu.merging import VARIABLE
+from coopmat.targets.cpu.program import CpuProgram
+from tests.kit.targets.processors import processor
 
 SOURCE = """
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -62,6 +66,8 @@ def sums(loop: str, here: str, at: str, group: str) -> str:
 FORMS = {
     "bytes": ("half", "char", scaled(LOADED, "(half)(w[i] * scale[(size_t)(k / 64) * n + column + at.y])")),
     "bytes, by each row": ("half", "char", scaled(LOADED, "(half)(w[i] * scale[(k + at.x) / 64 * n + column + at.y])")),
+    "bytes, by a pointer": ("half", "char", scaled(
+        f"{LOADED} global const float *s = scale + (size_t)(k / 64) * n + column;", "(half)(w[i] * s[at.y])")),
     "words": ("half", "uint", scaled("", f"(half)(({WORDS} - 8) * scale[(k + at.x) / 64 * n + column + at.y])")),
     "sums by groups": ("char", "char", sums("int g = 0; g < depth / 64; g++",
                                             "int k = g * 64; k < (g + 1) * 64; k += 32", "k", "g")),
@@ -102,6 +108,18 @@ def test_on_the_cpu(form: str, merge: str, monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_array_equal(numbers[-1], wanted)
     said = "\n".join(device.explanation(program.load(device)))
     assert not merge or ("neighbouring work-groups are one" in said) == (merge != "0"), said
+
+
+@pytest.mark.parametrize(("form", "depth"), [("bytes", 256), ("bytes, by a pointer", GROUP), ("words", 256)])
+def test_rounds_that_become_one(form: str, depth: int) -> None:
+    """As many as a block takes, or as have the same scales where the loop says where these are."""
+    program = CpuProgram(built(form).module, processor("avx2"), cm.CpuOptions(threads=1))
+    signature = program.signatures["k"]
+    geometry = Geometry.checked(signature, (1024, 64, 1), (16, 1, 1), None, 16)
+    module = program.merged_form("k", program.variant(signature, geometry.local_size), geometry).merged.module
+    product, = module.of_opcode(Op.CooperativeMatrixMulAddKHR)
+    a = module.definition(module.definition(product.words[0]).type_id or 0)
+    assert module.constant_value(a.words[3]) == depth
 
 
 @pytest.mark.parametrize("form", FORMS)

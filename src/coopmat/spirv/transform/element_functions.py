@@ -201,8 +201,11 @@ class _Loop:
         if self.types.is_alike(self._reached(place)):
             self.matrices[row.result_id or 0] = place
             return self.indices.isdisjoint(place)
+        kind = self._reached(place[:-1])
+        if kind is None:
+            return False
         self.chains[row.result_id or 0] = place[:-1]
-        self.types.kinds[place[:-1]] = kind = self._reached(place[:-1]) or 0
+        self.types.kinds[place[:-1]] = kind
         return place[-1] in self.indices and self.types.is_alike(kind)
 
     def _reached(self, place: Place) -> int | None:

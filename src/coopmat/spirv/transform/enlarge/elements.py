@@ -3,12 +3,13 @@
 Such a function knows the row and column of an element in its tile, and gets numbers that depend on the work-group, such
 as the tile's first column. Of a matrix that is as large as those of several work-groups, row and column tell which of
 them an element was in, and where in its tile: the function is called by another one that finds that out. Elements of
-work-groups that there are not have no numbers: for them a function that reads memory, or divides, is not called.
+work-groups that there are not have no numbers: for them a function that reads memory, or divides, is not called. The
+same goes for rounds of a loop along K, for A and B; those of rounds that there are not are zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
@@ -24,7 +25,8 @@ _BITS = 64
 @dataclass(frozen=True)
 class Moved:
     """A number, or a pointer, that a function of elements gets: ``start`` is that of the first work-group (of a
-    pointer: how far it is from ``base``), and ``steps`` how much more it is for each one down (0) and across (1)."""
+    pointer: how far it is from ``base``), and ``steps`` how much more it is for each one down (0) and across (1); or
+    of the first round."""
 
     operand: int
     start: Polynomial
@@ -32,21 +34,19 @@ class Moved:
     base: int = 0
 
 
-def moved(operand: int, value: Polynomial, axes: Mapping[int, int], factors: Sequence[int], base: int = 0
+def moved(operand: int, value: Polynomial, ways: Mapping[int, Atom], moving: Collection[Atom], base: int = 0
           ) -> Moved | None:
-    """How a number differs between work-groups that become one; axes: by rows (0) and columns (1) of the matrix, the
-    axis of the grid along which they follow each other. None if it does not just rise along these."""
-    steps = {}
-    for place, axis in axes.items():
-        step = value.coefficient(Atom("group", axis))
+    """How a number differs between work-groups, or rounds, that become one; ways: by rows (0) and columns (1) of the
+    matrix, the positions or the numbers of rounds by which they follow each other; moving: all of which several become
+    one. None if it does not just rise along these."""
+    steps, alone = {}, value
+    for place, atom in ways.items():
+        step = value.coefficient(atom)
         if step is None:
             return None
         steps[place] = step
-    rest = {Atom("group", axis) for axis, factor in enumerate(factors) if factor > 1}
-    alone = value
-    for place, axis in axes.items():
-        alone -= steps[place] * Polynomial.atom("group", axis)
-    if any(not rest.isdisjoint(one.atoms) for one in (alone, *steps.values())):
+        alone -= step * Polynomial.atom(atom.kind, atom.number)
+    if any(not one.atoms.isdisjoint(moving) for one in (alone, *steps.values())):
         return None
     return Moved(operand, value, steps, base)
 
@@ -96,7 +96,7 @@ class Caller:
         if not self.guarded:
             blocks = [Block(editor.new_id(), [*self.rows, *self._returned(arguments)])]
         else:
-            blocks = self._guarded(arguments, groups, names[len(names) - len(guards):], names[2])
+            blocks = self._guarded(arguments, groups, names[len(names) - len(guards):])
         return Body(head, blocks)
 
     def _let(self, op: Op, type_id: int, *words: int) -> int:
@@ -141,9 +141,8 @@ class Caller:
         call = self.editor.row(Op.FunctionCall, self.element, self.function, *arguments)
         return [call, make(Op.ReturnValue, call.result_id or 0)]
 
-    def _guarded(self, arguments: Sequence[int], groups: Mapping[int, int], guards: Sequence[int], element: int
-                 ) -> list[Block]:
-        """The call where all work-groups are there, and otherwise for those that are."""
+    def _guarded(self, arguments: Sequence[int], groups: Mapping[int, int], guards: Sequence[int]) -> list[Block]:
+        """The call where all work-groups are there, and otherwise for those that are; other elements are zero."""
         editor = self.editor
         entry, whole, parts, inside, outside, last = (Block(editor.new_id()) for _ in range(6))
         is_whole, *counts = guards
@@ -157,6 +156,6 @@ class Caller:
         parts.instructions = [*self.rows, make(Op.SelectionMerge, outside.label, 0),
                               make(Op.BranchConditional, is_inside, inside.label, outside.label)]
         inside.instructions = self._returned(arguments)
-        outside.instructions = [make(Op.ReturnValue, element)]
+        outside.instructions = [make(Op.ReturnValue, editor.unique(Op.ConstantNull, type_id=self.element))]
         last.instructions = [make(Op.Unreachable)]
         return [entry, whole, parts, inside, outside, last]

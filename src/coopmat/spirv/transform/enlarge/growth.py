@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS
 from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
 from coopmat.spirv.transform.enlarge.effects import access_to, holds_matrix, said_of
 from coopmat.spirv.transform.enlarge.indices import Indices
@@ -24,6 +26,7 @@ from coopmat.spirv.transform.facts import Facts
 
 AXES = 3
 PREFETCH = Op.CooperativeMatrixPrefetchINTEL
+_FUNCTION = Op.CooperativeMatrixPerElementOpEXT
 CONSTANTS = frozenset({Op.ConstantNull, Op.ConstantComposite, Op.Undef})
 """What makes a matrix of any extent."""
 
@@ -67,7 +70,8 @@ class Matrices:
     def __init__(self, indices: Indices, types: TypeTable, *, places_elements: bool = True, packed: bool = True,
                  converted: bool = True, in_runs: bool = False) -> None:
         """``places_elements``: whether functions of elements may ask for row and column; ``packed``: whether B may lie
-        packed in memory; ``converted``: whether loops take several rounds at once whose A and B are converted;
+        packed in memory; ``converted``: whether loops take several rounds at once whose A and B are converted,
+        or changed by functions of elements;
         ``in_runs``: whether those that have several products, each of which may take runs of K."""
         self.indices, self.editor, self.types = indices, indices.editor, types
         self.facts = Facts(indices.editor)
@@ -121,7 +125,7 @@ class Matrices:
             self.products.append(row)
         elif self.kind(result) is None and not used:
             self._check_other(row)
-        elif row.opcode == Op.CooperativeMatrixPerElementOpEXT:
+        elif row.opcode == _FUNCTION:
             if not self.facts.only_computes(row.words[1]):
                 raise no_merge(self.editor, row, "a function of elements has other effects than to compute them")
             if not self.places_elements and uses_position(self.editor, row.words[1]):
@@ -186,13 +190,19 @@ def uses_position(editor: FunctionEditor, function: int) -> bool:
 class Growth:
     """axes: the axis of the grid along which a class of dimensions grows. steps: what one work-group is along an axis.
     loops: the loop, by its header, along which a class grows; extents: what one round is; periods: where the next one
-    begins."""
+    begins; most: of how many rounds a divisor may become one, 0 for any number."""
 
     axes: Mapping[Dimension, int]
     steps: Mapping[int, int]
     loops: Mapping[Dimension, int]
     extents: Mapping[int, int]
     periods: Mapping[int, int]
+    most: Mapping[int, int]
+
+    def rounds(self, header: int, depth: int) -> int:
+        """How many rounds of a loop become one, for products that take so much of K."""
+        wanted, most = depth // self.extents[header], self.most[header]
+        return max((one for one in range(1, wanted + 1) if most % one == 0), default=1) if most else wanted
 
     def runs(self, headers: Iterable[int]) -> Runs:
         """What products take along K if several rounds of loops become one."""
@@ -230,7 +240,8 @@ def growth_of(matrices: Matrices, fixed: Mapping[int, Instruction]) -> Growth:
     found_loops = _loops(matrices, axes)
     return Growth(axes, steps, {one: header for header, loop in found_loops.items() for one in loop.classes},
                   {header: loop.extent for header, loop in found_loops.items()},
-                  {header: loop.period for header, loop in found_loops.items()})
+                  {header: loop.period for header, loop in found_loops.items()},
+                  {header: loop.most for header, loop in found_loops.items()})
 
 
 def falling(matrices: Matrices) -> frozenset[int]:
@@ -287,11 +298,12 @@ def repeats(matrices: Matrices, access: Access, place: int) -> bool:
 
 class _Loop(NamedTuple):
     """What grows when a loop takes several rounds at once: the K of its products. extent: what of it a round takes;
-    period: where the next one begins."""
+    period: where the next one begins. most: of how many rounds a divisor may become one; 0 for any number."""
 
     classes: frozenset[Dimension]
     extent: int
     period: int
+    most: int = 0
 
 
 def _loops(matrices: Matrices, axes: Collection[Dimension]) -> dict[int, _Loop]:
@@ -317,6 +329,7 @@ class _K:
     def __init__(self, matrices: Matrices, header: int) -> None:
         self.matrices, self.header = matrices, header
         self.body = matrices.indices.loops.blocks(header)
+        self.computed = {row.result_id for block in self.body for row in block.instructions}
 
     def found(self) -> _Loop | None:
         """The classes of its products' K; None if there is anything else."""
@@ -330,7 +343,11 @@ class _K:
         if not self.matrices.indices.loops.leaves_at_header(self.header) or self._is_asked_later():
             return None
         allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, *(CONVERSIONS if self.matrices.converted else ()), Op.Phi)
-        if any(row.opcode not in allowed for row in rows) or not all(self._adds_up(row) for row in products):
+        functions = [row for row in rows if self.matrices.converted and row.opcode == _FUNCTION]
+        if any(row.opcode not in allowed for row in rows if row not in functions):
+            return None
+        most = math.gcd(*(self._most(row, classes) for row in functions))
+        if most == 1 or not all(self._adds_up(row) for row in products):
             return None
         if len([row for row in rows if row.opcode == Op.Phi]) != len(products):
             return None
@@ -341,14 +358,17 @@ class _K:
         if along != {access.matrix for access in loads} or any(
                 dimensions.find((row.words[0], 1)) in classes for row in others):
             return None
-        return self._loop(frozenset(classes), loads)
+        if any(self._own(access.start(place)) for access in loads for place in range(2)):
+            return None
+        loop = self._loop(frozenset(classes), loads, in_runs=self.matrices.in_runs and not functions)
+        return None if loop is None else loop._replace(most=most)
 
-    def _loop(self, classes: frozenset[Dimension], loads: Sequence[Access]) -> _Loop | None:
-        """The loop, if in each round all tiles lie equally far along K, one extent further or some."""
+    def _loop(self, classes: frozenset[Dimension], loads: Sequence[Access], *, in_runs: bool) -> _Loop | None:
+        """The loop, if in each round all tiles lie equally far along K, one extent further, or ``in_runs`` some."""
         found = {(self.matrices.extent(one), self._times(access, classes)) for one in classes for access in loads}
-        (extent, times), *more = found
+        extent, times = next(iter(found), (0, 0))
         is_simple = len(classes) == times == 1
-        if more or times < 1 or not (is_simple or self.matrices.in_runs):
+        if len(found) != 1 or times < 1 or not (is_simple or in_runs):
             return None
         return _Loop(classes, extent, extent * times)
 
@@ -360,7 +380,40 @@ class _K:
         asked = [value for access in self.matrices.accesses if id(access.row) not in inside
                  for value in (access.line, access.along)]
         asked += [value for counter in indices.counters.values() for value in (counter.start, counter.limit)]
-        return any(atom in value.atoms for value in (*asked, *(value for _, value in self.matrices.operands.values())))
+        asked += [self.matrices.operands[word][1] for row in indices.body.rows()
+                  if row.opcode == _FUNCTION and id(row) not in inside
+                  for word in row.words[2:] if word in self.matrices.operands]
+        return any(atom in value.atoms for value in asked)
+
+    def _most(self, function: Instruction, classes: Collection[Dimension]) -> int:
+        """In how many rounds, or a divisor of that, numbers that a function of elements of A or B gets rise by as much
+        in each, or do not change; 0 for any number. 1 if the loop computes others of them."""
+        if not any(self.matrices.dimensions.find((function.result_id or 0, place)) in classes for place in range(2)):
+            return 1
+        most = 0
+        for word in function.words[2:]:
+            if self.matrices.kind(word) is None:
+                base, value = self.matrices.operands.get(word, (word, Polynomial()))
+                is_known = base not in self.computed and value.coefficient(Atom("round", self.header)) is not None
+                most = math.gcd(most, *map(self._steady, self._own(value))) if is_known else 1
+        return most
+
+    def _own(self, value: Polynomial) -> list[Atom]:
+        """What in a number the loop computes, of which nothing else is known."""
+        return [atom for atom in value.atoms if atom.kind == "value" and atom.number in self.computed]
+
+    def _steady(self, atom: Atom) -> int:
+        """In how many rounds a number that is computed by a division stays the same, if they begin at a multiple of
+        that; 1 where that is not known."""
+        one, this = self.matrices.indices.computed.get(atom.number), Atom("round", self.header)
+        step, other = (None, None) if one is None else (one.value.coefficient(this), one.other.known)
+        if one is None or step is None or step.known is None or step.known < 1 or other is None or other < 1:
+            return 1
+        start = (one.value - step * Polynomial.atom(this.kind, this.number)).known
+        size = {"truncated": other, "rounded down": other, "shifted": 1 << min(other, ADDRESS_BITS)}.get(one.operation)
+        if start is None or start < 0 or size is None or size % step.known or start % step.known:
+            return 1
+        return math.gcd(size, start) // step.known
 
     def _concerns(self, row: Instruction) -> bool:
         return row.opcode in STORES or (row.result_id is not None and self.matrices.kind(row.result_id) is not None)

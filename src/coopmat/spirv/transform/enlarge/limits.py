@@ -29,7 +29,7 @@ class Limits(Writing):
         self.rows = []
         counts = {limit.axis: self.counts[limit.axis] for limit in self.limits}
         for limit in self.limits:
-            counts[limit.axis] = self._chosen(Op.ULessThan, self._within(limit), counts[limit.axis])
+            counts[limit.axis] = self.chosen(Op.ULessThan, self._within(limit), counts[limit.axis])
         zero, kind = self._constant(0), self.editor.unique(Op.TypeBool)
         self.rows += [self.editor.row(Op.IAdd, self.long, count, zero, result=self.present[axis])
                       for axis, count in counts.items()]
@@ -54,24 +54,7 @@ class Limits(Writing):
         """An atom's value of 64 bits."""
         if atom.kind == "argument":
             return self.wide(self.indices.body.parameters[atom.number].result_id or 0)
-        return self.counts[atom.number] if atom.kind == "groups" else self._value(self._computed[atom.number])
-
-    def _value(self, one: Computed) -> int:
-        """A value that is computed of two others; what may only be positive counts as 1 at least."""
-        value, other = self.number(one.value), self.number(one.other)
-        if one.operation in ("least", "most"):
-            return self._chosen(Op.SLessThan if one.operation == "least" else Op.SGreaterThan, value, other)
-        if one.operation == "shifted":
-            return self.let(Op.ShiftRightArithmetic, self.long, value, other)
-        divisor = self._chosen(Op.SGreaterThan, other, self._constant(1))
-        if one.operation == "truncated":
-            return self.let(Op.SDiv, self.long, value, divisor)
-        rest = self.let(Op.SMod, self.long, value, divisor)
-        return rest if one.operation == "rest" else self.let(Op.ISub, self.long, value, rest)
-
-    def _chosen(self, opcode: Op, one: int, other: int) -> int:
-        """The first of two numbers where a comparison holds, otherwise the second one."""
-        return self.let(Op.Select, self.long, self.let(opcode, self.editor.unique(Op.TypeBool), one, other), one, other)
+        return self.counts[atom.number] if atom.kind == "groups" else self.computed(self._computed[atom.number])
 
     def _constant(self, number: int) -> int:
         return self.editor.constant(number, ADDRESS_BITS)

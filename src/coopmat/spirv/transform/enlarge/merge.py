@@ -264,8 +264,8 @@ class Neighbours:
     def merged(self, block: Block) -> Merged:
         """The kernel of merged work-groups; only once. NoMerge if such blocks are no whole number of them."""
         growth, factors = self.growth, self._factors(block)
-        rounds = {header: block.depth // extent for header, extent in growth.extents.items()
-                  if block.depth >= 2 * extent and self._is_alike(header, factors)}
+        rounds = {header: count for header in growth.extents
+                  if (count := growth.rounds(header, block.depth)) > 1 and self._is_alike(header, factors)}
         if factors == (1, 1, 1) and block.scope == self.scope and all(one.sizes for one in self.matrices.accesses):
             raise NoMerge("its matrices are as large as those of a block of work-groups would be")
         writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position(), self.fixed.numbers,

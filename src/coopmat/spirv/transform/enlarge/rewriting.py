@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
@@ -121,21 +122,24 @@ class Rewriting(Writing):
     def _of_elements(self, row: Instruction) -> Instruction:
         """An operation on each element, whose function may ask where they are."""
         matrix, function, *others = row.words
-        axes = {place: axis for place in range(2) if (axis := self.growth.axes.get(self.matrices.dimensions.find(
-            (row.result_id or 0, place)))) is not None and self.factors[axis] > 1}
+        result = row.result_id or 0
+        ways = {place: atom for place in range(2) if (atom := self._put_together(result, place)) is not None}
+        rounds = {Atom("round", header) for header in self.rounds}
+        moving = rounds | {Atom("group", axis) for axis, factor in enumerate(self.factors) if factor > 1}
         further = [word for word in others if self.matrices.kind(word) is None]
         found: dict[int, Moved] = {}
         for number, word in enumerate(further):
             base, value = self.matrices.operands.get(word, (0, Polynomial()))
-            if any(atom.kind in _OF_GRID for atom in value.atoms):
-                one = moved(word, value, axes, self.factors, base)
-                if one is None or len(set(axes.values())) != len(axes):
+            if any(atom.kind in _OF_GRID or atom in rounds for atom in self.indices.atoms(value)):
+                one = moved(word, value, ways, moving, base)
+                if one is None or len(set(ways.values())) != len(ways):
                     raise no_merge(self.editor, row, "what a function of elements gets does not rise with its matrix "
                                                      "from work-group to work-group")
                 found[number] = one
-        extents = [(kind.rows, kind.columns) if (kind := self.matrices.kind(row.result_id or 0)) else (0, 0)][0]
-        guarded = bool(axes) and (self.matrices.facts.reads_memory(function) or may_fail(self.editor, function))
-        is_moved = any(self._differs(one) for one in found.values()) or (axes and uses_position(self.editor, function))
+        extents = [(kind.rows, kind.columns) if (kind := self.matrices.kind(result)) else (0, 0)][0]
+        guarded = bool(ways) and (self.matrices.facts.reads_memory(function) or may_fail(self.editor, function)
+                                  or not rounds.isdisjoint(ways.values()))  # beyond K, elements are zero
+        is_moved = any(self._differs(one) for one in found.values()) or (ways and uses_position(self.editor, function))
         matrices = [word for word in others if self.matrices.kind(word) is not None]
         if [*matrices, *further] != others:
             raise no_merge(self.editor, row, "a function of elements takes matrices behind numbers")
@@ -143,12 +147,12 @@ class Rewriting(Writing):
                     for number, one in enumerate(further)]
         words = [matrix, function, *matrices, *(word for one in operands for word in one)]
         if is_moved or guarded:
-            down, across = (extent if place in axes else 0 for place, extent in enumerate(extents))
+            down, across = (extent if place in ways else 0 for place, extent in enumerate(extents))
             caller = Caller(self.editor, function, (down, across), 1 + len(matrices), found, guarded)
             made = caller.made()
             self.editor.bodies.insert(0, made)
             words[1] = made.id
-            words += self._guards(axes) if guarded else []
+            words += self._guards(ways) if guarded else []
         return Instruction(row.opcode, row.type_id, row.result_id, tuple(words), row.offset, row.context)
 
     def _differs(self, one: Moved) -> bool:
@@ -167,12 +171,13 @@ class Rewriting(Writing):
             start = self.let(Op.UConvert, type_id, start)
         return [start, *(self.number(self._merged(step)) for step in one.steps.values())] if with_steps else [start]
 
-    def _guards(self, axes: Mapping[int, int]) -> list[int]:
-        """Whether all work-groups of a block are there, and how many are, down and across."""
-        left = {axis: self.number(Polynomial.atom("present", axis) - self._merged(Polynomial.atom("group", axis)))
-                for axis in axes.values()}
-        tests = [self.let(Op.UGreaterThanEqual, self.bool, count,
-                          self.editor.constant(self.factors[axis], ADDRESS_BITS)) for axis, count in left.items()]
+    def _guards(self, ways: Mapping[int, Atom]) -> list[int]:
+        """Whether all work-groups of a block, or rounds that are one, are there, and how many are, down and across."""
+        left = {atom: self.number(Polynomial.atom("present" if atom.kind == "group" else "rounds", atom.number)
+                                  - self._merged(Polynomial.atom(atom.kind, atom.number))) for atom in ways.values()}
+        tests = [self.let(Op.UGreaterThanEqual, self.bool, count, self.editor.constant(
+            self.factors[atom.number] if atom.kind == "group" else self.rounds[atom.number], ADDRESS_BITS))
+                 for atom, count in left.items()]
         return [tests[0] if len(tests) == 1 else self.let(Op.LogicalAnd, self.bool, *tests), *left.values()]
 
     def _constant(self, identifier: int, like: int) -> int:
@@ -204,7 +209,7 @@ class Rewriting(Writing):
         limit, too: the work-groups and rounds that are put together may not reach it."""
         dimension = place if access.by_rows else 1 - place
         own = access.sizes[place] if access.sizes is not None else None
-        if own is not None and self._put_together(access, dimension) is None:
+        if own is not None and self._put_together(access.matrix, dimension) is None:
             return own
         start, end = (access.line, access.along)[place], self._end(access, place)
         where = self.indices.line(access.row)
@@ -239,7 +244,7 @@ class Rewriting(Writing):
         were put together, that is the last element of these: not each block is whole, and what follows is somebody
         else's. Elsewhere it is the last one of all work-groups and rounds, which is one number for the launch."""
         dimension = place if access.by_rows else 1 - place
-        start, along = (access.line, access.along)[place], self._put_together(access, dimension)
+        start, along = (access.line, access.along)[place], self._put_together(access.matrix, dimension)
         moving = [along] if along is not None else [atom for atom in start.atoms if self._moves(atom, access)]
         extent = self._extent(access, dimension)
         if repeats(self.matrices, access, dimension):  # there are as many lines as anybody wants
@@ -248,9 +253,9 @@ class Rewriting(Writing):
         end = start.replaced({atom: farthest for atom in moving if (farthest := _farthest(start, atom)) is not None})
         return end + Polynomial.constant(extent)
 
-    def _put_together(self, access: Access, dimension: int) -> Atom | None:
+    def _put_together(self, matrix: int, dimension: int) -> Atom | None:
         """What was put together along a dimension: the work-groups of an axis, or the rounds of a loop."""
-        one = self.matrices.dimensions.find((access.matrix, dimension))
+        one = self.matrices.dimensions.find((matrix, dimension))
         if one in self.growth.axes:
             axis = self.growth.axes[one]
             return Atom("group", axis) if self.factors[axis] > 1 else None
@@ -286,6 +291,9 @@ class Rewriting(Writing):
         if atom.kind != "value":
             what = "a loop whose rounds are not known" if atom.kind == "round" else "the position in the work-group"
             raise NoMerge(f"where a matrix lies depends on {what}" + (self.indices.line(self._at) if self._at else ""))
+        one = self.indices.computed.get(atom.number)
+        if one is not None and any(Atom("round", header) in self.indices.atoms(one.value) for header in self.rounds):
+            return self.computed(replace(one, value=self._merged(one.value)))  # the same in all rounds that become one
         return self.wide(atom.number)
 
     def _group(self, axis: int) -> int:

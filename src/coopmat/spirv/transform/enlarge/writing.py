@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS
+from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed
 from coopmat.spirv.transform.enlarge.indices import Indices
 
 
@@ -49,6 +49,23 @@ class Writing(ABC):
             return identifier
         narrow = self.indices.bits(identifier) < ADDRESS_BITS
         return self.let(Op.SConvert if narrow else Op.Bitcast, self.long, identifier)
+
+    def computed(self, one: Computed) -> int:
+        """A value that is computed of two others; what may only be positive counts as 1 at least."""
+        value, other = self.number(one.value), self.number(one.other)
+        if one.operation in ("least", "most"):
+            return self.chosen(Op.SLessThan if one.operation == "least" else Op.SGreaterThan, value, other)
+        if one.operation == "shifted":
+            return self.let(Op.ShiftRightArithmetic, self.long, value, other)
+        divisor = self.chosen(Op.SGreaterThan, other, self.editor.constant(1, ADDRESS_BITS))
+        if one.operation == "truncated":
+            return self.let(Op.SDiv, self.long, value, divisor)
+        rest = self.let(Op.SMod, self.long, value, divisor)
+        return rest if one.operation == "rest" else self.let(Op.ISub, self.long, value, rest)
+
+    def chosen(self, opcode: Op, one: int, other: int) -> int:
+        """The first of two numbers where a comparison holds, otherwise the second one."""
+        return self.let(Op.Select, self.long, self.let(opcode, self.editor.unique(Op.TypeBool), one, other), one, other)
 
     @abstractmethod
     def atom(self, atom: Atom) -> int:
