@@ -34,6 +34,8 @@ KERNELS = (
     (Kernel("alpha_beta", "alpha and beta", lambda columns, dtype: (dtype(3), dtype(0)), 3), (INT8, BF16)),
     (Kernel("weights", "weights of 8 bits", lambda columns, dtype: (np.full(columns, 2, dtype),), 2, weights=True),
      (BF16, FP16)),
+    (Kernel("scaled_weights", "weights scaled by groups of K", lambda columns, dtype: (
+        np.full((columns // 64, columns), 2, dtype),), 2, weights=True), (BF16, FP16)),
 )
 
 

@@ -1,5 +1,5 @@
 // Products of one tile a sub-group that are more than that: in two sums, C = alpha * A * B + beta * C, and of weights of
-// 8 bits with a scale for each column. No local memory, nothing packed.
+// 8 bits with a scale for each column, or for 64 rows of one. No local memory, nothing packed.
 //
 // Set with -D: IN, OUT, FLAGS; TM, TN, TK (of a matrix).
 
@@ -58,5 +58,24 @@ kernel void weights(global const IN *A, global const char *B, global OUT *C, int
     }
     for (int i = 0; i < coop_mat_length(c); i++)
         c[i] *= scales[column + coop_mat_get_coord(c, i).y];
+    coop_mat_store(C_HERE, c, ROW_MAJOR, N);
+}
+
+__attribute__((reqd_work_group_size(16, 1, 1)))
+kernel void scaled_weights(global const IN *A, global const char *B, global OUT *C, int M, int N, int K,
+                           global const OUT *scales)
+{
+    const int row = get_group_id(1) * TM, column = get_group_id(0) * TN;
+    matrix_c c = coop_mat_init(0);
+    for (int k = 0; k < K; k += TK) {
+        matrix_a a = LOAD_A(k);
+        matrix_w w = LOAD_B(k);
+        matrix_b b;
+        for (int i = 0; i < coop_mat_length(b); i++) {
+            int2 at = coop_mat_get_coord(b, i);
+            b[i] = (IN)(w[i] * scales[(k + at.x) / 64 * N + column + at.y]);
+        }
+        c = coop_matmul_add(a, b, c, FLAGS);
+    }
     coop_mat_store(C_HERE, c, ROW_MAJOR, N);
 }

@@ -55,6 +55,13 @@ def quantized(sums: Numbers, scale: Numbers, before: Numbers) -> tuple[Numbers, 
     return np.clip(np.rint(scaled(sums, scale)), -128, 127).astype(np.int8), np.zeros_like(sums, np.float32)
 
 
+def below(rows: int, columns: int) -> Wanted:
+    """The sums in some rows and columns only."""
+    inside = (np.arange(ROWS) < rows)[:, None] & (np.arange(COLUMNS) < columns)
+    return lambda sums, scale, before: (np.where(inside, sums, before), np.zeros(sums.shape, np.float32))
+
+
+SUM = "C[(row + at.x) * n + column + at.y] = c[i]"
 CHAR = "C[(row + at.x) * n + column + at.y] = convert_char_sat(convert_int_rte(c[i] * scale[column + at.y]));"
 FORMS: dict[str, tuple[str, str, str, Wanted]] = {
     "bytes": ("char", PLACE, f"EACH {{ AT; {CHAR} }}", quantized),
@@ -69,9 +76,33 @@ FORMS: dict[str, tuple[str, str, str, Wanted]] = {
                         C[(row + at.x) * n + column + at.y] = s; }""",
                         lambda sums, scale, before: (np.where(sums < 0, -2 * sums, sums),
                                                      np.zeros(sums.shape, np.float32))),
+    "below limits": ("int", INTS, f"EACH {{ AT; if (row + at.x < m - 5 && column + at.y < n - 18) {SUM}; }}",
+                     below(ROWS - 5, COLUMNS - 18)),
+    "some rows": ("int", PLACE, f"EACH {{ AT; if (row + at.x >= m - 37) continue; {SUM}; }}",
+                  below(ROWS - 37, COLUMNS)),
+    "one in another": ("int", PLACE, f"EACH {{ AT; if (column + at.y < n - 50) if (row + at.x <= m - 40) {SUM}; }}",
+                       below(ROWS - 39, COLUMNS - 50)),
+    "neither beyond": ("int", INTS, f"EACH {{ AT; if (!(m <= row + at.x || at.y + column > n - 5)) {SUM}; }}",
+                       below(ROWS, COLUMNS - 4)),
+    "a number beyond": ("int", INTS, f"""EACH {{ AT; int s = 0; if (row + at.x < m - 3) s = (int)scale[row + at.x];
+                        if (row + at.x < m - 3) {SUM} + s; }}""", below(ROWS - 3, COLUMNS)),
+    "limits of columns": ("int", INTS, """EACH { AT; if (column + at.y < n - 9 && row + at.x < m - 20)
+                          C[(column + at.y) * m + row + at.x] = c[i]; }""", lambda sums, scale, before: (
+        np.where((np.arange(COLUMNS) < COLUMNS - 9)[:, None] & (np.arange(ROWS) < ROWS - 20), sums.T,
+                 before.reshape(COLUMNS, ROWS)).reshape(before.shape), np.zeros(sums.shape, np.float32))),
 }
 REFUSED = {
     "not all": ("EACH { AT; if (at.x < 9) C[(row + at.x) * n + column + at.y] = c[i]; }", "not all of a matrix are"),
+    "from a limit on": (f"EACH {{ AT; if (at.x + row >= m - 9) {SUM}; }}", "not all of a matrix are"),
+    "below the diagonal": (f"EACH {{ AT; if (at.x + row < at.y + column) {SUM}; }}", "not all of a matrix are"),
+    "below a number": (f"EACH {{ AT; if (at.x + row < (size_t)scale[0]) {SUM}; }}", "not all of a matrix are"),
+    "one or the other": (f"EACH {{ AT; if (at.x + row < m - 2 || at.y + column < n - 2) {SUM}; }}",
+                         "not all of a matrix are"),
+    "two limits": (f"EACH {{ AT; if (at.x + row < m - 2 && at.x + row < n) {SUM}; }}", "not all of a matrix are"),
+    "and more": (f"EACH {{ AT; if (at.x + row < m - 2 && c[i] > 0) {SUM}; }}", "not all of a matrix are"),
+    "half": (f"EACH {{ AT; if (at.y + column < n / 2) {SUM}; }}", "not all of a matrix are"),
+    "one row up": ("EACH { AT; if (at.x + row - 1 < m && at.x + row >= 1) C[(row + at.x - 1) * n + at.y] = c[i]; }",
+                   "not all of a matrix are"),
     "far apart": ("EACH { AT; C[(row + at.x) * n + (column + at.y) * 2 % n] = c[i]; }",
                   "their places are not those of"),
     "close": ("EACH { AT; C[at.x * 4 + at.y] = c[i]; }", "lines of what is stored element by element overlap"),
@@ -154,6 +185,16 @@ def test_refused(form: str) -> None:
         cm.device("sim:generic").description, work_group=(16, 1, 1)))
     assert not merged_of(module)
     assert re.search(rf"elements are stored one by one, and {re.escape(reason)}.*:{LINE}\)", "\n".join(map(str, notes)))
+
+
+def test_a_negative_limit() -> None:
+    """Nothing is stored, by the kernel as it is."""
+    numbers, device = given("int"), cm.device("cpu")
+    program, before = built("int", INTS, FORMS["below limits"][2]), numbers[3].copy()
+    cm.Queue(device).enqueue(program.kernel("k"), (COLUMNS, ROWS // 16), (16, 1), *numbers, 4, COLUMNS, DEPTH).wait()
+    np.testing.assert_array_equal(numbers[3], before)
+    said = "\n".join(device.explanation(program.load(device)))
+    assert "a limit of what is stored element by element, or where that begins, is negative" in said
 
 
 def test_launches_that_stay_as_they_are() -> None:

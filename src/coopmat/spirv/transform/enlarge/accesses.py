@@ -81,11 +81,11 @@ def access_of(indices: Indices, row: Instruction) -> Access:
         raise NotRegular("a pointer to a matrix is none to its elements")
     base, offset = indices.pointer(pointer)
     stride = indices.of(rest[0])
-    line, along = _parted(offset, stride) if stride.known not in (0, 1) else (Polynomial(), offset)
+    line, along = parted(offset, stride) if stride.known not in (0, 1) else (Polynomial(), offset)
     return _whole(Access(row, matrix, base, layout, rest[0], line, along, by_rows, together=together))
 
 
-def _parted(offset: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
+def parted(offset: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
     """The line of an element, and its place along it. What is so much before a line's end lies in the line: of
     ``columns - 4`` the line is not 1, and the place not -4."""
     line, along = offset.divided(stride)

@@ -3,7 +3,7 @@
 ``for (int i = 0; i < coop_mat_length(m); i++) { int2 at = coop_mat_get_coord(m, i); c[at.x * n + at.y] = f(m[i]); }``
 stores what one store of a matrix does, whatever the order of components, if nothing in the loop reads what is stored.
 Then the loop writes the components of a matrix of its own, and is a function of elements like others
-(transform/element_functions.py).
+(transform/element_functions.py). Where only elements below a limit are stored, that is a checked store.
 """
 
 from __future__ import annotations
@@ -20,17 +20,24 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.element_functions import load_built_ins_first
+from coopmat.spirv.transform.enlarge.accesses import parted
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition
+from coopmat.spirv.transform.enlarge.element_limits import ElementLimits, Unknown
 from coopmat.spirv.transform.enlarge.growth import NoMerge, no_merge, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.order import Order
+from coopmat.spirv.transform.enlarge.rewriting import MOST
 from coopmat.spirv.transform.enlarge.writing import Writing
 from coopmat.spirv.transform.facts import PURE
 
 _MOST = (1 << ADDRESS_BITS - 1) - 1
 _OVERLAP = "lines of what is stored element by element overlap"
+_NOT_ALL = "not all of a matrix are"
+_LIMIT = f"a limit of what is stored element by element, or where that begins, is negative, or beyond {MOST}"
 _PLACES = [Polynomial.atom("place", number) for number in range(2)]
 """Row and column of an element."""
+_FIRST = {atom: Polynomial() for one in _PLACES for atom in one.atoms}
+_ONE = Polynomial.constant(1)
 
 
 class Stored(NamedTuple):
@@ -57,19 +64,30 @@ def stored_elements(module: Module, kernel: str) -> Stored:
         return Stored(module)
     for one in found:
         one.loop.replace(one)
-    return Stored(editor.done(), tuple(one.condition for one in found if one.condition is not None), tuple(order.apart))
+    return Stored(editor.done(), tuple(condition for one in found for condition in one.conditions), tuple(order.apart))
 
 
 @dataclass(frozen=True)
 class _Matrix:
-    """What the elements that an instruction stores are together. stride: how far its lines lie apart."""
+    """What the elements that an instruction stores are together. stride: how far its lines lie apart. window: where it
+    lies, if it is checked."""
 
     loop: _Loop
     row: Instruction
     coordinate: Instruction
     layout: Layout
     stride: Polynomial
-    condition: Condition | None
+    conditions: tuple[Condition, ...]
+    window: _Window | None
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Where a matrix begins, in lines from ``base`` and elements of them, and how many of both there are."""
+
+    base: int
+    starts: tuple[Polynomial, Polynomial]
+    limits: tuple[Polynomial, Polynomial]
 
 
 class _Loop:
@@ -110,9 +128,10 @@ class _Loop:
 
     def _matrix(self, row: Instruction) -> _Matrix:
         """The matrix of which an instruction stores an element in each round."""
-        if not self.indices.loops.leaves_at_header(self.header.label) or not self._is_always_done(row):
-            raise self.refused(row, "not all of a matrix are")
-        offset = self.indices.pointer(row.words[0])[1].replaced(self.places)
+        if not self.indices.loops.leaves_at_header(self.header.label):
+            raise self.refused(row, _NOT_ALL)
+        base, offset = self.indices.pointer(row.words[0])
+        offset = offset.replaced(self.places)
         steps = [offset.coefficient(*one.atoms) for one in _PLACES]
         along = next((number for number in (1, 0) if (step := steps[number]) is not None and step.known == 1), None)
         stride = None if along is None else steps[1 - along]
@@ -126,10 +145,38 @@ class _Loop:
         distance = stride - Polynomial.constant(extent or 0)
         if distance.known is not None and distance.known < 0:
             raise self.refused(row, _OVERLAP)
-        condition = None if distance.known is not None else Condition(
-            distance, 0, _MOST, _OVERLAP, where=self.indices.line(row))
+        conditions = [] if distance.known is not None else [Condition(
+            distance, 0, _MOST, _OVERLAP, where=self.indices.line(row))]
+        window = self._window(row, base, parted(offset.replaced(_FIRST), stride), along)
+        if window is not None:
+            asked = (*window.limits, *(Polynomial.of([((atom,), 1)]) for start in window.starts for atom in start.atoms
+                                       if atom.kind == "argument"))
+            where = self.indices.line(row)
+            conditions += [Condition(one, 0, MOST, _LIMIT, where=where) for one in dict.fromkeys(asked)]
         layout = Layout.RowMajorKHR if along == 1 else Layout.ColumnMajorKHR
-        return _Matrix(self, row, coordinate, layout, stride, condition)
+        return _Matrix(self, row, coordinate, layout, stride, tuple(conditions), window)
+
+    def _window(self, row: Instruction, base: int, starts: tuple[Polynomial, Polynomial], along: int) -> _Window | None:
+        """Where the elements that are stored lie, if not all are. starts: line and element of the first one; along: the
+        place (0: row, 1: column) along a line. NoMerge if it is not those that lie below limits."""
+        asked = ElementLimits(self.indices, self.header, self.places)
+        limits: dict[int, Polynomial] = {}
+        try:
+            distances = asked.distances(row)
+        except Unknown:
+            raise self.refused(row, _NOT_ALL) from None
+        for distance in distances:
+            place = next((place for place, one in enumerate(_PLACES) if distance.coefficient(*one.atoms) == _ONE), None)
+            if place is None or place in limits:
+                raise self.refused(row, _NOT_ALL)
+            limits[place] = starts[int(place == along)] - distance + _PLACES[place]
+        if not limits:
+            return None
+        if base in self.inside or any(map(asked.is_negative, starts)) or any(
+                atom.kind != "argument" for limit in limits.values() for atom in limit.atoms):
+            raise self.refused(row, f"{_NOT_ALL}, other than below an argument")
+        most = Polynomial.constant(MOST)
+        return _Window(base, starts, (limits.get(1 - along, most), limits.get(along, most)))
 
     def _is_own(self, atom: Atom) -> bool:
         """Whether a number differs between rounds, or nothing is known of it."""
@@ -143,12 +190,6 @@ class _Loop:
         if len(shapes) != 1:
             raise self.refused(row, "by coordinates of different matrices")
         return found[0]
-
-    def _is_always_done(self, row: Instruction) -> bool:
-        """Whether each round comes to an instruction."""
-        _, after = self.indices.loops.parents(self.header.label)
-        ends = [self.order.block(self.body.block(label).instructions[-1]) for label in after]
-        return all(self.indices.loops.is_inside(end, self.order.block(row)) for end in ends)
 
     # --- what is read -----------------------------------------------------------------------
 
@@ -190,19 +231,28 @@ class _Loop:
     def _stored(self, one: _Matrix, variable: int, kind: int) -> list[Instruction]:
         """The store of a matrix."""
         writer = _Numbers(self.indices)
-        pointer = _First(self, writer).of(one.row.words[0])
-        stride = writer.number(one.stride)
+        first = writer.first = _First(self, writer)
+        layout, stride = self.editor.constant(one.layout), writer.number(one.stride)
         matrix = writer.let(Op.Load, kind, variable)
-        return [*writer.rows, make(Op.CooperativeMatrixStoreKHR, pointer, matrix, self.editor.constant(one.layout),
-                                   stride)]
+        if one.window is None:
+            pointer = first.of(one.row.words[0])
+            return [*writer.rows, make(Op.CooperativeMatrixStoreKHR, pointer, matrix, layout, stride)]
+        line, along = map(writer.short, one.window.starts)
+        height, width = map(writer.short, one.window.limits)
+        return [*writer.rows, make(Op.CooperativeMatrixStoreCheckedINTEL, one.window.base, line, along, matrix, layout,
+                                   height, width, stride)]
 
 
 class _Numbers(Writing):
-    """Those of arguments."""
+    """Those of arguments, and of what a loop computes or not."""
+
+    first: _First
 
     def atom(self, atom: Atom) -> int:
-        """An argument's value of 64 bits."""
-        return self.wide(self.indices.body.parameters[atom.number].result_id or 0)
+        """An argument, or another value, of 64 bits."""
+        own = self.indices.body.parameters[atom.number].result_id or 0 if atom.kind == "argument" else (
+            self.first.of(atom.number))
+        return self.wide(own)
 
 
 @dataclass

@@ -37,6 +37,10 @@ class Loops:
             block = self._graph.parent[block]
         return block == header
 
+    def dominator(self, block: Block) -> Block:
+        """The last block through which all ways to another one lead."""
+        return self.body.blocks[self._graph.parent[self._numbers[block.label]]]
+
     def blocks(self, header: int) -> list[Block]:
         """The blocks of a loop, by its header's label: those from which a way leads back to it."""
         number = self._numbers[header]
