@@ -16,7 +16,7 @@ import pytest
 import coopmat as cm
 from coopmat.runtime.executable import executable
 from coopmat.spirv.edit.processing import schedule_of
-from coopmat.spirv.transform.enlarge.growth import NoMerge
+from coopmat.spirv.transform.enlarge.matrices import NoMerge
 from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.sycl import kernel
 from coopmat.targets.base.device_array import DeviceArray

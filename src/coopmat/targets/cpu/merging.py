@@ -28,8 +28,8 @@ from coopmat.spirv.transform.alone import alone
 from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Placing, placings
 from coopmat.spirv.transform.enlarge.element_stores import stored_elements
 from coopmat.spirv.transform.enlarge.grids import Grid, grid_of
-from coopmat.spirv.transform.enlarge.growth import no_merge_at
 from coopmat.spirv.transform.enlarge.guards import without_guards
+from coopmat.spirv.transform.enlarge.matrices import no_merge_at
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.enlarge.pipelines import in_turn

@@ -12,7 +12,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv.transform.enlarge.grids import Grid, grid_of
-from coopmat.spirv.transform.enlarge.growth import NoMerge
+from coopmat.spirv.transform.enlarge.matrices import NoMerge
 from coopmat.spirv.transform.enlarge.rounds_apart import OVERLAP
 from coopmat.spirv.transform.without_variables import with_values
 from tests.kit.fuzz.products import LOOPS, SOURCE, TILES

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import coopmat as cm
 from coopmat.spirv import Module
 from coopmat.spirv.grammar import Scope
-from coopmat.spirv.transform.enlarge.growth import NoMerge
+from coopmat.spirv.transform.enlarge.matrices import NoMerge
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours
 from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.without_variables import with_values

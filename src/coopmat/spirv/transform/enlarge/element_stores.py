@@ -23,8 +23,8 @@ from coopmat.spirv.transform.element_functions import load_built_ins_first
 from coopmat.spirv.transform.enlarge.accesses import parted
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition
 from coopmat.spirv.transform.enlarge.element_limits import ElementLimits, Unknown
-from coopmat.spirv.transform.enlarge.growth import NoMerge, no_merge, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.matrices import NoMerge, no_merge, taken_apart
 from coopmat.spirv.transform.enlarge.order import Order
 from coopmat.spirv.transform.enlarge.rewriting import MOST
 from coopmat.spirv.transform.enlarge.writing import Writing

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from coopmat.spirv.analysis.polynomials import Polynomial
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.enlarge.growth import Matrices
+from coopmat.spirv.transform.enlarge.matrices import Matrices
 from coopmat.spirv.transform.facts import PURE
 
 _POSITIONS = frozenset({"group", "outer"})

@@ -12,7 +12,8 @@ from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import LOADS
-from coopmat.spirv.transform.enlarge.growth import Growth, Matrices
+from coopmat.spirv.transform.enlarge.growth import Growth
+from coopmat.spirv.transform.enlarge.matrices import Matrices
 
 Kinds = tuple[MatrixType, MatrixType, MatrixType]
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from coopmat.spirv.grammar import BuiltIn
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.conditions import Placing, placings
-from coopmat.spirv.transform.enlarge.growth import AXES, NoMerge, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.guards import without_guards
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.linear import split
+from coopmat.spirv.transform.enlarge.matrices import AXES, NoMerge, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.persistent import Sizes, without_loops
 from coopmat.spirv.transform.enlarge.pipelines import InTurn, in_turn
 from coopmat.spirv.transform.enlarge.requirements import Number, Requirements

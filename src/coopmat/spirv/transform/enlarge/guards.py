@@ -18,8 +18,8 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Limit, Placing
-from coopmat.spirv.transform.enlarge.growth import scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.matrices import scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.order import has_effects
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold

@@ -15,8 +15,8 @@ from coopmat.spirv.grammar import BuiltIn, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, LEAST
-from coopmat.spirv.transform.enlarge.growth import AXES, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.matrices import AXES, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.requirements import KNOWN, Number
 from coopmat.spirv.transform.facts import PURE
 from coopmat.spirv.transform.fold import fold

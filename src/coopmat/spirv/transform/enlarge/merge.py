@@ -30,8 +30,9 @@ from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Coun
 from coopmat.spirv.transform.enlarge.effects import effect_of, said_of
 from coopmat.spirv.transform.enlarge.fixed import fixed_of
 from coopmat.spirv.transform.enlarge.flat import FlatProduct, Kinds, flat_products, kinds_of
-from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, falling, growth_of, no_merge, scope_of
+from coopmat.spirv.transform.enlarge.growth import falling, growth_of
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.matrices import AXES, Matrices, NoMerge, no_merge, scope_of
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
 from coopmat.spirv.transform.enlarge.runs import ALL, Runs

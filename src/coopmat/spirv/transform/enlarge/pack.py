@@ -24,8 +24,8 @@ from coopmat.spirv.transform.enlarge.accesses import LOADS, Access, NotRegular, 
 from coopmat.spirv.transform.enlarge.chains import Chains
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, Placing
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved
-from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, taken_apart, uses_position
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.matrices import CONSTANTS, scope_of, taken_apart, uses_position
 from coopmat.spirv.transform.enlarge.order import STORES, Order
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import remove_unused

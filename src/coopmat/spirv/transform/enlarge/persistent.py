@@ -20,8 +20,8 @@ from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import STORES
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Condition, fitting
-from coopmat.spirv.transform.enlarge.growth import AXES, no_merge, no_merge_of_variable, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.matrices import AXES, no_merge, no_merge_of_variable, scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.order import Order
 from coopmat.spirv.transform.enlarge.requirements import Number
 from coopmat.spirv.transform.enlarge.sizes import require_sizes

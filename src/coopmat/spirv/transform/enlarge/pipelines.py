@@ -9,9 +9,9 @@ from typing import NamedTuple
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.ahead import Ahead
 from coopmat.spirv.transform.enlarge.conditions import Computed, Condition, Placing
-from coopmat.spirv.transform.enlarge.growth import scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.enlarge.last_rounds import LastRounds
+from coopmat.spirv.transform.enlarge.matrices import scope_of, taken_apart
 from coopmat.spirv.transform.enlarge.sums import Sums
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal

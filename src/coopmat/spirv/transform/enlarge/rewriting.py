@@ -14,18 +14,9 @@ from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import Access
 from coopmat.spirv.transform.enlarge.conditions import ADDRESS_BITS, Computed, Condition, Counter, Limit
 from coopmat.spirv.transform.enlarge.elements import Caller, Moved, may_fail, moved
-from coopmat.spirv.transform.enlarge.growth import (
-    AXES,
-    PREFETCH,
-    Growth,
-    Matrices,
-    NoMerge,
-    grown,
-    no_merge,
-    repeats,
-    uses_position,
-)
+from coopmat.spirv.transform.enlarge.growth import Growth, grown, repeats
 from coopmat.spirv.transform.enlarge.limits import Limits
+from coopmat.spirv.transform.enlarge.matrices import AXES, PREFETCH, Matrices, NoMerge, no_merge, uses_position
 from coopmat.spirv.transform.enlarge.writing import Writing
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes

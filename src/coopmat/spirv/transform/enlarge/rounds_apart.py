@@ -14,8 +14,8 @@ from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, NotRegular, access_of
-from coopmat.spirv.transform.enlarge.growth import no_merge
 from coopmat.spirv.transform.enlarge.indices import Indices
+from coopmat.spirv.transform.enlarge.matrices import no_merge
 from coopmat.spirv.transform.enlarge.order import Order
 from coopmat.spirv.transform.enlarge.requirements import Requirements
 
