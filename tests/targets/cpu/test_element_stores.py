@@ -84,6 +84,9 @@ FORMS: dict[str, tuple[str, str, str, Wanted]] = {
                        below(ROWS - 39, COLUMNS - 50)),
     "neither beyond": ("int", INTS, f"EACH {{ AT; if (!(m <= row + at.x || at.y + column > n - 5)) {SUM}; }}",
                        below(ROWS, COLUMNS - 4)),
+    "three conditions": ("int", PLACE, f"""EACH {{ AT; size_t x = row + at.x, y = column + at.y;
+                         if (x < m - 33 && y < n - 22 && true) {{ if (x < m - 33) {SUM}; }} }}""",
+                         below(ROWS - 33, COLUMNS - 22)),
     "a number beyond": ("int", INTS, f"""EACH {{ AT; int s = 0; if (row + at.x < m - 3) s = (int)scale[row + at.x];
                         if (row + at.x < m - 3) {SUM} + s; }}""", below(ROWS - 3, COLUMNS)),
     "limits of columns": ("int", INTS, """EACH { AT; if (column + at.y < n - 9 && row + at.x < m - 20)

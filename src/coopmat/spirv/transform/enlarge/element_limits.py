@@ -83,9 +83,12 @@ class ElementLimits:
         elif row.opcode == Op.Phi:  # of what is behind a branch, where the second of two conditions is asked
             others = [(value, label) for value, label in zip(row.words[::2], row.words[1::2], strict=True)
                       if self.indices.editor.definition(value).opcode != constant]
-            if len(others) != 1:
+            if len(others) != 1 or self.indices.loops.carries_on(row):
                 raise Unknown
-            yield from self._decisions(self.indices.body.block(others[0][1]))
+            before = self.indices.body.block(others[0][1])
+            if before.terminator.opcode != Op.Branch:
+                raise Unknown
+            yield from self._decisions(before)
             yield from self._parts(others[0][0], holds)
         else:
             yield condition, holds

@@ -31,6 +31,11 @@ class Loops:
             return None
         return (two, one, header) if before in parents else (one, two, header)
 
+    def carries_on(self, row: Instruction) -> bool:
+        """Whether a phi is that of a loop's header."""
+        header = self.body.blocks[self._blocks[row.result_id or 0]]
+        return any(one.opcode == Op.LoopMerge for one in header.instructions[-2:-1])
+
     def is_inside(self, block: int, header: int) -> bool:
         """Whether a header dominates a block."""
         while block != header and block in self._graph.parent and block != self._graph.parent[block]:
