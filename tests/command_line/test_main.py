@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -113,7 +114,8 @@ def test_run_reports_accesses_outside_of_buffers(tmp_path: Path, device: str) ->
     source.write_text("kernel void far(global int *p) { p[get_global_id(0) * 100] = 1; }")
     arguments = (source, "--global", "99999", "--local", "1", "--device", device, "--arg", "zeros:int32:4")
     message = failure("run", *arguments)
-    assert "write of 4 bytes at byte 400; the buffer has 16 bytes" in message
+    first = "400" if device.startswith("sim:") else r"\d+00"  # of several threads, the first that gets there
+    assert re.search(f"write of 4 bytes at byte {first}; the buffer has 16 bytes", message), message
     assert "far.cl:1:" in message
     if device.startswith("sim:"):  # the CPU would end with a signal, or not
         assert coopmat("run", *arguments, "--no-bounds").returncode == 0

@@ -35,4 +35,4 @@ def seconds(**settings: str) -> float:
 @pytest.mark.oracle("glibc")
 def test_speed_with_and_without_dasks_setting() -> None:
     ratios = [seconds(MALLOC_TRIM_THRESHOLD_="65536") / seconds() for _ in range(3)]
-    assert statistics.median(ratios) < 1.5, ratios  # it was 2 to 5
+    assert statistics.median(ratios) < 1.8, ratios  # it was 2 to 5

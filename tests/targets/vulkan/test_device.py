@@ -36,7 +36,8 @@ def test_case_with_memory_of_its_own(case: str) -> None:
 
 
 ENDLESS = """
-import numpy as np, coopmat as cm
+import signal, numpy as np, coopmat as cm
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which tests in the background of a shell ignore
 device = cm.device("vulkan:0")
 source = "kernel void k(global volatile int *o) { o[0] = 2; while (o[1] == 0) o[2]++; }"
 queue, kernel = cm.Queue(device), cm.build(source, device=device).kernel("k")
