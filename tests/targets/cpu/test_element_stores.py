@@ -190,6 +190,40 @@ def test_refused(form: str) -> None:
     assert re.search(rf"elements are stored one by one, and {re.escape(reason)}.*:{LINE}\)", "\n".join(map(str, notes)))
 
 
+LONG, SHORT, SIGNED = np.uint64, np.uint32, np.int64
+Inside = Callable[[Numbers, Numbers], Numbers]
+LIMITS: dict[str, tuple[str, int, bool, Inside]] = {
+    "row + at.x < (size_t)m": (PLACE, 50, True, lambda row, column: row.astype(LONG) < 50),
+    "row + at.x < (size_t)(m + 0)": (PLACE, -1, False, lambda row, column: row >= 0),
+    "(uint)(row + at.x) < (uint)m": (INTS, 50, True, lambda row, column: row < 50),
+    "at.x < m - row": (INTS, 20, True, lambda row, column: row < 20),
+    "at.x < (size_t)m - row": (PLACE, 20, False, lambda row, column: (row % 16).astype(LONG) < (
+        LONG(20) - (row // 16 * 16).astype(LONG))),
+    "row + at.x - 5 < (size_t)m": (PLACE, 50, False, lambda row, column: row.astype(LONG) - LONG(5) < LONG(50)),
+    "column + at.y - (size_t)5 < (size_t)m": (PLACE, 50, False, lambda row, column: column.astype(LONG) - LONG(5) < 50),
+    "row + at.x <= (size_t)m - 1": (PLACE, 0, False, lambda row, column: row >= 0),
+    "(size_t)m - 1 >= row + at.x": (PLACE, 0, False, lambda row, column: row >= 0),
+    "(uint)(row + at.x - 3) < (uint)m": (INTS, 50, False, lambda row, column: row.astype(SHORT) - SHORT(3) < 50),
+    "(uint)(row + at.x + m) < 20u": (INTS, -20, False, lambda row, column: row.astype(SHORT) - SHORT(20) < 20),
+    "(uint)(row + at.x) <= (uint)m - 1": (INTS, 0, False, lambda row, column: row >= 0),
+    "row + at.x - 3 < m": (INTS, 50, True, lambda row, column: row < 53),
+}
+"""Conditions, m, whether the kernel is merged, and which elements are stored."""
+
+
+@pytest.mark.parametrize("condition", LIMITS)
+def test_numbers_that_wrap_around(condition: str) -> None:
+    """Numbers without a sign below zero are large ones."""
+    (place, m, is_merged, inside), numbers, device = LIMITS[condition], given("int"), cm.device("cpu")
+    source = built("int", place, f"EACH {{ AT; if ({condition}) {SUM}; }}")
+    program = cm.build(source.module.to_bytes(), device=device)
+    row, column = np.mgrid[:ROWS, :COLUMNS]
+    wanted = np.where(inside(row, column), numbers[0].astype(np.int32) @ numbers[1], numbers[3])
+    cm.Queue(device).enqueue(program.kernel("k"), (COLUMNS, ROWS // 16), (16, 1), *numbers, m, COLUMNS, DEPTH).wait()
+    np.testing.assert_array_equal(numbers[3], wanted)
+    assert ("neighbouring work-groups are one" in program.explanation) == is_merged, program.explanation
+
+
 def test_a_negative_limit() -> None:
     """Nothing is stored, by the kernel as it is."""
     numbers, device = given("int"), cm.device("cpu")

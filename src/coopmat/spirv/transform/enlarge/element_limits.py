@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.functions import targets
@@ -24,6 +25,13 @@ class Unknown(Exception):
     """It is not known under which conditions an instruction is done."""
 
 
+class Distance(NamedTuple):
+    """A number that is negative where a comparison holds, and only there, if some others are ``not_negative``."""
+
+    value: Polynomial
+    not_negative: tuple[Polynomial, ...]
+
+
 @dataclass(frozen=True)
 class ElementLimits:
     """Those of a loop with this header. places: what is an element's row or column."""
@@ -32,17 +40,19 @@ class ElementLimits:
     header: Block
     places: Mapping[Atom, Polynomial]
 
-    def distances(self, row: Instruction) -> list[Polynomial]:
+    def distances(self, row: Instruction) -> list[Distance]:
         """Numbers that are negative for all elements for which a round comes to an instruction, and for no others, all
         of them; none if each round does. Raises Unknown."""
         block = next(one for one in self.indices.loops.blocks(self.header.label) if row in one.instructions)
         return [self._distance(*one) for one in dict.fromkeys(self._decisions(block))]
 
-    def _distance(self, condition: int, holds: bool) -> Polynomial:
+    def _distance(self, condition: int, holds: bool) -> Distance:
         read = self.indices.negative(self.indices.editor.definition(condition), holds=holds)
         if read is None:
             raise Unknown
-        return read[0].replaced(self.places)
+        value, fits = read  # numbers with a sign do not overflow; the others may wrap around
+        return Distance(value.replaced(self.places), tuple(one.value.replaced(self.places) for one in fits
+                                                           if one.low == 0))
 
     # --- what decides -----------------------------------------------------------------------
 
@@ -97,8 +107,10 @@ class ElementLimits:
 
     def is_negative(self, value: Polynomial) -> bool:
         """Whether a number may be negative, though no argument is."""
-        return any(factor < 0 or not all(atom.kind == "argument" or self._is_position(atom.number) for atom in monomial)
-                   for monomial, factor in value.terms)
+        return any(factor < 0 or not all(map(self._is_natural, monomial)) for monomial, factor in value.terms)
+
+    def _is_natural(self, atom: Atom) -> bool:
+        return atom.kind in ("argument", "place") or (atom.kind == "value" and self._is_position(atom.number))
 
     def _is_position(self, identifier: int) -> bool:
         """Whether an integer is computed from positions and constants so that it is not negative."""

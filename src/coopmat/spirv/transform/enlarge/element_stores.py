@@ -83,11 +83,13 @@ class _Matrix:
 
 @dataclass(frozen=True)
 class _Window:
-    """Where a matrix begins, in lines from ``base`` and elements of them, and how many of both there are."""
+    """Where a matrix begins, in lines from ``base`` and elements of them, and how many of both there are. not_negative:
+    what must not be for that, of arguments."""
 
     base: int
     starts: tuple[Polynomial, Polynomial]
     limits: tuple[Polynomial, Polynomial]
+    not_negative: tuple[Polynomial, ...]
 
 
 class _Loop:
@@ -149,10 +151,8 @@ class _Loop:
             distance, 0, _MOST, _OVERLAP, where=self.indices.line(row))]
         window = self._window(row, base, parted(offset.replaced(_FIRST), stride), along)
         if window is not None:
-            asked = (*window.limits, *(Polynomial.of([((atom,), 1)]) for start in window.starts for atom in start.atoms
-                                       if atom.kind == "argument"))
             where = self.indices.line(row)
-            conditions += [Condition(one, 0, MOST, _LIMIT, where=where) for one in dict.fromkeys(asked)]
+            conditions += [Condition(one, 0, MOST, _LIMIT, where=where) for one in window.not_negative]
         layout = Layout.RowMajorKHR if along == 1 else Layout.ColumnMajorKHR
         return _Matrix(self, row, coordinate, layout, stride, tuple(conditions), window)
 
@@ -165,18 +165,23 @@ class _Loop:
             distances = asked.distances(row)
         except Unknown:
             raise self.refused(row, _NOT_ALL) from None
-        for distance in distances:
+        for distance, _ in distances:
             place = next((place for place, one in enumerate(_PLACES) if distance.coefficient(*one.atoms) == _ONE), None)
             if place is None or place in limits:
                 raise self.refused(row, _NOT_ALL)
             limits[place] = starts[int(place == along)] - distance + _PLACES[place]
         if not limits:
             return None
-        if base in self.inside or any(map(asked.is_negative, starts)) or any(
-                atom.kind != "argument" for limit in limits.values() for atom in limit.atoms):
+        numbers = (*starts, *(one for distance in distances for one in distance.not_negative))
+        moving = [one for one in numbers if not _is_of_arguments(one)]
+        is_known = base not in self.inside and all(map(_is_of_arguments, limits.values()))
+        if not is_known or any(map(asked.is_negative, moving)):
             raise self.refused(row, f"{_NOT_ALL}, other than below an argument")
+        given = (Polynomial.of([((atom,), 1)]) for one in moving for atom in one.atoms if atom.kind == "argument")
+        fixed = (one for one in (*numbers, *limits.values()) if _is_of_arguments(one))
         most = Polynomial.constant(MOST)
-        return _Window(base, starts, (limits.get(1 - along, most), limits.get(along, most)))
+        return _Window(base, starts, (limits.get(1 - along, most), limits.get(along, most)),
+                       tuple(dict.fromkeys((*fixed, *given))))
 
     def _is_own(self, atom: Atom) -> bool:
         """Whether a number differs between rounds, or nothing is known of it."""
@@ -241,6 +246,10 @@ class _Loop:
         height, width = map(writer.short, one.window.limits)
         return [*writer.rows, make(Op.CooperativeMatrixStoreCheckedINTEL, one.window.base, line, along, matrix, layout,
                                    height, width, stride)]
+
+
+def _is_of_arguments(value: Polynomial) -> bool:
+    return all(atom.kind == "argument" for atom in value.atoms)
 
 
 class _Numbers(Writing):
