@@ -114,8 +114,10 @@ def test_run_reports_accesses_outside_of_buffers(tmp_path: Path, device: str) ->
     source.write_text("kernel void far(global int *p) { p[get_global_id(0) * 100] = 1; }")
     arguments = (source, "--global", "99999", "--local", "1", "--device", device, "--arg", "zeros:int32:4")
     message = failure("run", *arguments)
-    first = "400" if device.startswith("sim:") else r"\d+00"  # of several threads, the first that gets there
-    assert re.search(f"write of 4 bytes at byte {first}; the buffer has 16 bytes", message), message
+    found = re.search(r"write of 4 bytes at byte (\d+); the buffer has 16 bytes", message)
+    assert found, message
+    place = int(found[1])
+    assert place == 400 if device.startswith("sim:") else place in range(400, 99999 * 400, 400)  # of several threads
     assert "far.cl:1:" in message
     if device.startswith("sim:"):  # the CPU would end with a signal, or not
         assert coopmat("run", *arguments, "--no-bounds").returncode == 0

@@ -103,9 +103,9 @@ class CudaDevice(Device):
         assert isinstance(found, PtxProgram)
         return found
 
-    def overview(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> list[str]:
+    def overview(self, load: Callable[[], LoadedProgram], ptx: Callable[[], PtxProgram]) -> list[str]:
         """What is chosen for all kernels, for work-groups as in PTX."""
-        return self.ptx_program(module, cache, load).usual_explanation()
+        return ptx().usual_explanation()
 
     def assembly(self, program: LoadedProgram) -> str:
         """The PTX of all kernels of a program."""

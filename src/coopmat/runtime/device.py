@@ -168,9 +168,9 @@ class Device:
         """What the device chose for the last launch of a program, and why, in lines."""
         return [f"{self.name} runs kernels as they are written"]
 
-    def overview(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> list[str]:
-        """What the device chooses for the kernels of a module: here for the last one that was launched; Error before
-        that. ``load``: as for :meth:`ptx_program`."""
+    def overview(self, load: Callable[[], LoadedProgram], ptx: Callable[[], PtxProgram]) -> list[str]:
+        """What the device chooses for the kernels of a program: here for the last one that was launched; Error before
+        that. ``load``: loads it on the device; ``ptx``: makes :meth:`ptx_program` of it."""
         found = self.explanation(load())
         if not found:
             raise Error(f"the device '{self.name}' chooses when a kernel is launched, and none has been: ask after a "

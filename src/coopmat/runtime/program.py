@@ -195,7 +195,7 @@ class Program:
         if device is None:
             raise Error(f"{self.source_name} was built for no device: what is chosen for it is told after "
                         "build(..., device=...)")
-        return "\n".join(device.overview(self._executable, self._cache, lambda: self.load(device)))
+        return "\n".join(device.overview(lambda: self.load(device), lambda: self._ptx_program))
 
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes

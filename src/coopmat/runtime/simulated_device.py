@@ -63,13 +63,11 @@ class SimulatedDevice(Device):
         chip = chip_for(self.description)
         return super().ptx_program(module, cache, load) if chip is None else PtxProgram(module, chip, cache)
 
-    def overview(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> list[str]:
+    def overview(self, load: Callable[[], LoadedProgram], ptx: Callable[[], PtxProgram]) -> list[str]:
         """What is chosen for the simulated chip, if that is one of NVIDIA's."""
         from coopmat.targets.cuda.chips import chip_for
 
-        if chip_for(self.description) is None:
-            return super().overview(module, cache, load)
-        return self.ptx_program(module, cache, load).usual_explanation()
+        return super().overview(load, ptx) if chip_for(self.description) is None else ptx().usual_explanation()
 
     def load(self, module: Module, *, is_checked: bool = False,
              cache: Cache | None = None) -> simulator.SimulatedProgram:

@@ -190,7 +190,7 @@ def test_refused(form: str) -> None:
     assert re.search(rf"elements are stored one by one, and {re.escape(reason)}.*:{LINE}\)", "\n".join(map(str, notes)))
 
 
-LONG, SHORT, SIGNED = np.uint64, np.uint32, np.int64
+LONG, SHORT = np.uint64, np.uint32
 Inside = Callable[[Numbers, Numbers], Numbers]
 LIMITS: dict[str, tuple[str, int, bool, Inside]] = {
     "row + at.x < (size_t)m": (PLACE, 50, True, lambda row, column: row.astype(LONG) < 50),
