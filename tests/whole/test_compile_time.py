@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import coopmat as cm
+from tests.kit.clock import assert_takes_at_most
 from tests.kit.paths import ROOT
 
 LARGE = ROOT / "benchmarks" / "large_kernel.cl"
@@ -28,24 +30,25 @@ def least_time(cache_dir: str | Path, runs: int) -> float:
 
 def test_a_kernel_in_python_compiles_in_300_milliseconds_and_comes_from_the_cache_in_20(tmp_path: Path) -> None:
     """The first build of a process has to import the compiler."""
+    numbers = count()
     script = ("import sys, time, coopmat as cm; sys.path.insert(0, sys.argv[1]); from hello_gemm import gemm\n"
               "for _ in range(2):\n"
               "    start = time.process_time()\n"
               "    cm.build(gemm, device='sim:intel_gpu_pvc', cache_dir=sys.argv[2])\n"
               "    print(time.process_time() - start)\n")
-    cold, cached = [], []
-    for index in range(3):
-        command = [sys.executable, "-c", script, str(LARGE.parent), str(tmp_path / str(index))]
-        times = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        cold.append(float(times[0]))
-        cached.append(float(times[1]))
-    assert min(cold) < 0.3
-    assert min(cached) < 0.02
+
+    def times() -> list[float]:
+        command = [sys.executable, "-c", script, str(LARGE.parent), str(tmp_path / str(next(numbers)))]
+        return [float(text) for text in
+                subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
+
+    assert_takes_at_most(0.3, lambda: times()[0])
+    assert_takes_at_most(0.02, lambda: times()[1])
 
 
 def test_a_large_file_compiles_in_two_seconds() -> None:
-    assert least_time("off", 2) < 2
+    assert_takes_at_most(2, lambda: least_time("off", 1))
 
 
 def test_a_large_file_comes_from_the_cache_in_50_milliseconds(tmp_path: Path) -> None:
-    assert least_time(tmp_path, 6) < 0.05
+    assert_takes_at_most(0.05, lambda: least_time(tmp_path, 6))

@@ -24,7 +24,6 @@ from coopmat.targets.cpu.frame import Frame, Slot
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.host.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.host.pauses import PAUSING, RUN
-from coopmat.targets.cpu.host.teams import CODE as TEAM
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
 from coopmat.targets.cpu.lanes.notes import notes
 from coopmat.targets.cpu.lanes.pauses import pausing
@@ -37,6 +36,7 @@ from coopmat.targets.llvm.emitter import Emitter, Machine
 from coopmat.targets.llvm.kernel import bind, module_text
 from coopmat.targets.llvm.print_buffer import PrintCall
 from coopmat.targets.llvm.values import Number, Value
+from coopmat.targets.llvm.writer import METADATA
 
 NAME = "the CPU"  # as messages call it
 ARCHITECTURE = "generic"  # whose layouts matrices have
@@ -140,7 +140,7 @@ class _Maker:
         text = module_text(
             emitter, _header("leading" if leads else "sub_group"), start=self._start(), versions=versions,
             helpers=[self._switching(), half_conversions(self.variant.features)],
-            end=[_DISPATCH if leads else "", self._run(), "attributes #0 = { nounwind }"])
+            end=[_DISPATCH if leads else "", self._run(), "attributes #0 = { nounwind }", METADATA])
         reused, read = ([place for place, row in enumerate(self.flat.parameters) if row.result_id in found]
                         for found in (self.matrices.kept.parameters, self.matrices.read))
         return KernelCode(text, tuple(arguments.slots), self.frame.globals, self.frame.argument_bytes,
@@ -157,8 +157,7 @@ class _Maker:
         """What the host calls."""
         if self.variant.pauses:
             return RUN
-        taken = run_function(self.lanes.waits, self.variant.fast, is_alone=not self.matrices.operations)
-        return f"{TEAM}\n{taken}"
+        return run_function(self.lanes.waits, self.variant.fast, is_alone=not self.matrices.operations)
 
     def _start(self) -> list[str]:
         """The first lines: which work-items exist."""

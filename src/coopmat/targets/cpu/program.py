@@ -98,14 +98,18 @@ class CpuProgram:
         """A kernel in the cache; None if it is not there, or if its stages shall be seen."""
         content = None if wanted_stages() else self.cache.get(self._key(name, variant))
         found = None if content is None else saved.from_bytes(content)
-        return None if found is None else _loaded(*found)
+        return None if found is None else self._loaded(*found)
 
     def _made(self, name: str, variant: Variant) -> CompiledKernel:
         with self.validity.of_kernel(name):
             compilation = self._compilation(name, variant, "object")
-        kernel = _loaded(compilation.code, compilation.made)
+        kernel = self._loaded(compilation.code, compilation.made)
         self.cache.put(self._key(name, variant), saved.to_bytes(compilation.code, compilation.made))
         return kernel
+
+    def _loaded(self, code: KernelCode, object_: bytes) -> CompiledKernel:
+        native = NativeCode(object_)
+        return CompiledKernel(code, native, self.cache, native.function("run", *[ctypes.c_void_p] * 3))
 
     def translated(self, name: str, variant: Variant) -> Compilation:
         """A kernel as LLVM IR without matrix operations, of which LLVM has made nothing yet."""
@@ -314,8 +318,3 @@ class CpuProgram:
 def _times(counts: Sequence[int], sizes: Sequence[int]) -> tuple[int, int, int]:
     x, y, z = (count * size for count, size in zip(counts, sizes, strict=True))
     return x, y, z
-
-
-def _loaded(code: KernelCode, object_: bytes) -> CompiledKernel:
-    native = NativeCode(object_)
-    return CompiledKernel(code, native, native.function("run", *[ctypes.c_void_p] * 3))

@@ -19,10 +19,12 @@ from coopmat.support.cache import Cache
 from coopmat.targets.cpu.features import VARIABLE, cpu_features
 from coopmat.targets.cpu.frame import Slot
 from coopmat.targets.cpu.host import saved
+from coopmat.targets.cpu.host.threads import team_key
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.llvm.print_buffer import PrintCall
+from tests.kit.clock import assert_takes_at_most
 from tests.kit.paths import ROOT
 
 SOURCE = """
@@ -75,7 +77,8 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> Compilations:
 
 def kernels(folder: Path) -> list[Path]:
     """The files of the cache that hold kernels of the CPU."""
-    return [path for path in folder.rglob("*") if path.is_file() and b"\x7fELF" in path.read_bytes()]
+    return [path for path in folder.rglob("*")
+            if path.is_file() and path.parent.name + path.name != team_key() and b"\x7fELF" in path.read_bytes()]
 
 
 def test_a_kernel_is_compiled_once(tmp_path: Path, compilations: Compilations) -> None:
@@ -184,15 +187,16 @@ def test_a_process_that_finds_a_kernel_starts_no_other(tmp_path: Path) -> None:
 
 
 def test_loading_takes_milliseconds(tmp_path: Path) -> None:
-    """At most ten, where nothing else runs; the fastest of several, and twice that, for machines that are busy."""
+    """At most ten, where nothing else runs, and twice that beside others."""
     module = run(tmp_path).module
-    times = []
-    for _ in range(10):
+
+    def loading() -> float:
         program = CpuProgram(module, cache=Cache(tmp_path))
         start = time.process_time()
         program.compile("look", program.variant(program.signatures["look"], (16, 1, 1)))
-        times.append(time.process_time() - start)
-    assert min(times) < 0.02, times
+        return time.process_time() - start
+
+    assert_takes_at_most(0.02, loading)
 
 
 def test_the_command_counts_them(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The loop over work-groups, and sub-groups that wait for each other.
 
+LLVM does not unroll these loops: it would compile a kernel several times for nothing.
+
 A barrier of a work-group of several sub-groups needs all of them to come to it. Each has a stack of its own then, and a
 barrier goes on with the next sub-group: the first one continues when the last one has come. That keeps everything
 that lives across a barrier where the compiler put it.
@@ -8,6 +10,7 @@ that lives across a barrier where the compiler put it.
 from __future__ import annotations
 
 from coopmat.targets.cpu.host.frame import KEPT_BYTES, PLACE_AT, TURN_BYTES, Field
+from coopmat.targets.llvm.writer import ROLLED
 
 _KEPT = ("rbp", "rbx", "r12", "r13", "r14", "r15")
 _SWITCH = "\\0A".join([*(f"pushq %{name}" for name in _KEPT), "movq %rsp, (%rdi)", "movq (%rsi), %rsp",
@@ -117,21 +120,21 @@ prepare:
 {store_first()}
   store ptr %top, ptr %fiber
 {_store_members()}
-  br i1 %is.last, label %start, label %prepare
+  br i1 %is.last, label %start, label %prepare, !llvm.loop {ROLLED}
 start:
   call void @switch_stack(ptr %shared, ptr %stacks)
   ret void
 }}
 """
 
-_ALONE = """
+_ALONE = f"""
   br label %sub.groups
 sub.groups:
   %sg = phi i64 [ 0, %place ], [ %sg.next, %sub.groups ]
   call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr null)
   %sg.next = add i64 %sg, 1
   %sg.more = icmp ult i64 %sg.next, %count
-  br i1 %sg.more, label %sub.groups, label %next.group
+  br i1 %sg.more, label %sub.groups, label %next.group, !llvm.loop {ROLLED}
 """
 
 _TOGETHER = """
@@ -264,7 +267,7 @@ place:
 next.group:
   %g.next = add i64 %g, 1
   %more = icmp ult i64 %g.next, %end
-  br i1 %more, label %group, label %take
+  br i1 %more, label %group, label %take, !llvm.loop {ROLLED}
 done:
   ret void
 }}

@@ -19,6 +19,7 @@ import numpy as np
 from coopmat.devices import CPU
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
+from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.native import NativeCode
 from coopmat.targets.base.geometry import Geometry
@@ -27,7 +28,7 @@ from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
 from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.host.frame import ALIGNMENT, TURN_BYTES, Field
-from coopmat.targets.cpu.host.threads import POOL, Share, TeamCode, aligned
+from coopmat.targets.cpu.host.threads import POOL, Share, TeamCode, aligned, team_code
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.llvm.merging import MergedLaunch
 from coopmat.targets.llvm.print_buffer import PrintBuffer
@@ -45,16 +46,22 @@ WORDS_BYTES = -(-Field.COUNT * WORD_BYTES // ALIGNMENT) * ALIGNMENT
 
 @dataclass
 class CompiledKernel:
-    """Native code of one variant of a kernel."""
+    """Native code of one variant of a kernel. cache: where what it needs beside that is kept."""
 
     code: KernelCode
     native: NativeCode
+    cache: Cache
     run: Any
+
+    @cached_property
+    def run_address(self) -> int:
+        """Where :attr:`run` begins."""
+        return self.native.address("run")
 
     @cached_property
     def team(self) -> TeamCode:
         """What several threads run it by."""
-        return TeamCode(self.native)
+        return team_code(self.cache)
 
 
 def _words_of(geometry: Geometry) -> np.ndarray:

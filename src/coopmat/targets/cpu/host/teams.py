@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+PROCESSOR, LEVEL = "x86-64", 2  # that LLVM compiles the code for, and how
 WORD_BYTES = 8
 PATIENCE = 5000  # looks, a few hundred microseconds, before a thread sleeps: longer than between launches in a row
 SLICE = 50_000_000  # nanoseconds that it sleeps at once while it waits for a job's end: Python has Ctrl-C to see

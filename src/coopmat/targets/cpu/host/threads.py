@@ -19,8 +19,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from coopmat.llvm.process import client
+from coopmat.support.cache import Cache, key
 from coopmat.support.forks import after_fork
 from coopmat.support.native import NativeCode
+from coopmat.targets.cpu.host import teams
 from coopmat.targets.cpu.host.frame import (
     KEPT_BYTES,
     PANEL_BYTES,
@@ -68,7 +71,7 @@ class Scratch:
 
 
 class TeamCode:
-    """The functions of :mod:`.teams` in a kernel's code, and where :func:`.fibers.run_function` begins."""
+    """The functions of :mod:`.teams`, as native code."""
 
     def __init__(self, native: NativeCode) -> None:
         self.native = native
@@ -76,13 +79,38 @@ class TeamCode:
         self.serve, self.together, self.take_back = (
             native.function(name, word) for name in ("serve", "together", "take_back"))
         self.wait = native.function("await", word, narrow, narrow)
-        self.run_address = native.address("run")
+
+
+def team_key() -> str:
+    """The key of that code in a cache."""
+    import llvmlite
+
+    return key("teams", llvmlite.__version__)
+
+
+def team_code(cache: Cache) -> TeamCode:
+    """The code that all teams of the process run, whatever the kernels; ``cache``: where it may be already."""
+    if not _team_code:
+        name = team_key()
+        made = cache.get(name)
+        if made is None:
+            made = client.compile_for_host(teams.CODE, teams.PROCESSOR, "", teams.LEVEL, "object", source_name="teams")
+            cache.put(name, made)
+        _team_code.append(TeamCode(NativeCode(made)))
+    return _team_code[0]
+
+
+_team_code: list[TeamCode] = []
 
 
 class Kernel(Protocol):
     """Code that runs: a function of the addresses of words, arguments and scratch memory."""
 
     run: Any
+
+    @property
+    def run_address(self) -> int:
+        """Where it begins."""
 
     @property
     def team(self) -> TeamCode:
@@ -153,7 +181,7 @@ class Team:
             desk.have(share.scratch_bytes)
         job, code = self._job, share.kernel.team
         self._share(is_alone=helpers + takes_part == 1)
-        job[Job.PENDING:Job.UNBEGUN] = (0, 0, helpers, code.run_address, share.launch, share.arguments, own)
+        job[Job.PENDING:Job.UNBEGUN] = (0, 0, helpers, share.kernel.run_address, share.launch, share.arguments, own)
         address, start = job.ctypes.data, time.perf_counter_ns()
         try:
             code.together(address)
