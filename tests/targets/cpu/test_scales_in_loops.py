@@ -40,7 +40,7 @@ for (int k = 0; k < depth; k += 16) {
     EACH(b) { int2 at = coop_mat_get_coord(b, i); b[i] = WEIGHT; }
     c = coop_matmul_add(a, b, c, 0);
 }"""
-LOADED = "M(char, 16, 16, B) w = coop_mat_load(B + (size_t)k * n + column, ROW, n);"
+LOADED = "M(WORD, 16, 16, B) w = coop_mat_load(B + (size_t)k * n + column, ROW, n);"
 WORDS = "(int)(B[(size_t)((k + at.x) / 8) * n + column + at.y] >> 4 * ((k + at.x) % 8) & 15)"
 SUMS = """
 M(int, 16, 16, ACCUMULATOR) sum = coop_mat_init(0);
@@ -68,6 +68,10 @@ FORMS = {
     "bytes, by each row": ("half", "char", scaled(LOADED, "(half)(w[i] * scale[(k + at.x) / 64 * n + column + at.y])")),
     "bytes, by a pointer": ("half", "char", scaled(
         f"{LOADED} global const float *s = scale + (size_t)(k / 64) * n + column;", "(half)(w[i] * s[at.y])")),
+    "bytes, less a number": ("half", "uchar", scaled(LOADED, "(half)((w[i] - 8) * scale[k / 64 * n + column + at.y])")),
+    "halves of bytes": ("half", "uchar", scaled(
+        LOADED, "(half)(((w[i] & 15) - 8) * (half)scale[k / 64 * n + column + at.y])")),
+    "16 bits": ("half", "short", scaled(LOADED, "(half)((w[i] / 256) * scale[k / 64 * n + column + at.y])")),
     "words": ("half", "uint", scaled("", f"(half)(({WORDS} - 8) * scale[(k + at.x) / 64 * n + column + at.y])")),
     "sums by groups": ("char", "char", sums("int g = 0; g < depth / 64; g++",
                                             "int k = g * 64; k < (g + 1) * 64; k += 32", "k", "g")),
@@ -75,6 +79,7 @@ FORMS = {
                                                 "g / 64")),
 }
 """Types of A and of B's words, and what the kernel does."""
+BYTES = {"uchar": np.uint8, "short": np.int16}
 ROWS, COLUMNS, DEPTH, GROUP = 80, 112, 192, 64
 
 
@@ -85,7 +90,7 @@ def given(of_a: str, word: str) -> tuple[list[np.ndarray], np.ndarray]:
     scale, rows = (np.exp2(rng.integers(-3, 1, shape)).astype(np.float32)
                    for shape in ((DEPTH // GROUP, COLUMNS), (ROWS,)))
     wanted = a @ (b * np.repeat(scale, GROUP, axis=0)) * (rows[:, None] if of_a == "char" else 1)
-    stored = b.astype(np.int8)
+    stored = {"uchar": b + 8, "short": b * 256}.get(word, b).astype(BYTES.get(word, np.int8))
     if word == "uint":
         eights = (b + 8).astype(np.uint32).reshape(DEPTH // 8, 8, COLUMNS)
         stored = np.bitwise_or.reduce(eights << np.arange(0, 32, 4, dtype=np.uint32)[:, None], axis=1)

@@ -26,7 +26,7 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
-from coopmat.spirv.transform.element_types import ElementTypes, Place
+from coopmat.spirv.transform.element_types import Conversion, ElementTypes, Place
 from coopmat.spirv.transform.enlarge.conditions import Counter
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import PURE, Facts
@@ -391,6 +391,12 @@ class _Loop:
                 names[row.result_id] = names[read]
                 continue
             names[row.result_id] = self.editor.new_id()
+            conversion = self._conversion_of(row)
+            if conversion is not None and conversion.back is not None:
+                load = self.editor.row(Op.Load, self.types.element, row.words[0])
+                found += [load, self.editor.add(Instruction(conversion.back, row.type_id, names[row.result_id],
+                                                            (load.result_id or 0,), row.offset, row.context))]
+                continue
             type_id = self.types.element if self._read_by(row.result_id) else row.type_id
             found.append(self.editor.add(Instruction(row.opcode, type_id, names[row.result_id], row.words,
                                                      row.offset, row.context)))
@@ -400,9 +406,13 @@ class _Loop:
 
     def _read_by(self, identifier: int) -> int:
         """A value, if it is a component that is converted when it is read; otherwise 0."""
-        row = self.editor.definition(identifier)
-        is_read = row.opcode == Op.Load and self.chains.get(row.words[0]) in self.types.conversions
-        return identifier if is_read else 0
+        conversion = self._conversion_of(self.editor.definition(identifier))
+        return identifier if conversion is not None and conversion.back is None else 0
+
+    def _conversion_of(self, row: Instruction) -> Conversion | None:
+        """How the component that an instruction loads is converted, if it is one of a matrix of another type."""
+        place = self.chains.get(row.words[0]) if row.opcode == Op.Load else None
+        return None if place is None else self.types.conversions.get(place)
 
     def _stored_words(self, row: Instruction) -> tuple[int, ...]:
         """The operands of an instruction without a result: what is stored is not converted before."""

@@ -2,7 +2,9 @@
 
 On a device on which matrices of one shape have the same element as component i, whatever their types, ``h[i] =
 (half)(c[i] * f)`` is a function of floats and a conversion of the matrix: what is read of matrices of another type must
-be converted at once, and what is written to them just before.
+be converted at once, and what is written to them just before. Integers that are read and not converted to that type,
+as those of ``b[i] = (half)((w[i] - 8) * f)`` are, come as floats that hold them exactly, and the function makes them
+integers again.
 """
 
 from __future__ import annotations
@@ -10,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import ml_dtypes
 import numpy as np
 
 from coopmat.devices import DeviceDescription
-from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.analysis.types import FLOAT_DTYPES, MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import CONVERSIONS, Op
 from coopmat.spirv.module.instruction import Instruction
@@ -23,11 +26,21 @@ Place = tuple[int, ...]
 """Where a matrix is: a pointer, and indices of arrays from there."""
 
 
+@dataclass(frozen=True)
+class Conversion:
+    """How elements of a matrix become those that a function is of, or the other way round: by an opcode, with
+    decorations. back: what the function makes those by that it gets only held by its own type."""
+
+    opcode: int
+    decorations: tuple[tuple[int, ...], ...] = ()
+    back: Op | None = None
+
+
 @dataclass
 class ElementTypes:
     """The types of a loop. device: on which components are compared, in sub-groups of ``sizes``; None: only those of
     one type are alike. counted: of the matrix whose components are counted; type_id: of those that the function is of;
-    kinds: of all matrices, by their places; conversions: of those of another type, what converts their elements."""
+    kinds: of all matrices, by their places; conversions: of those of another type, how their elements are converted."""
 
     editor: FunctionEditor
     facts: Facts
@@ -36,7 +49,7 @@ class ElementTypes:
     counted: int = 0
     type_id: int = 0
     kinds: dict[Place, int] = field(default_factory=dict)
-    conversions: dict[Place, Instruction] = field(default_factory=dict)
+    conversions: dict[Place, Conversion] = field(default_factory=dict)
 
     @property
     def element(self) -> int:
@@ -82,19 +95,28 @@ class ElementTypes:
         rows: its instructions; chains: pointers to components, and their matrices; read: those whose components count.
         """
         converting = [row.type_id or 0 for row in rows if row.opcode in CONVERSIONS]
-        for element in dict.fromkeys([*map(self._component, self.kinds.values()), *converting]):
-            others = [one for one, kind in self.kinds.items() if self._component(kind) != element]
-            found = {one: row for one in others if (row := self._conversion(rows, chains, one, one in read, element))}
-            if len(found) == len(others):
-                self.conversions, self.type_id = found, self._type_of(element)
-                return True
+        elements = list(dict.fromkeys([*map(self._component, self.kinds.values()), *converting]))
+        for holds in (False, True):
+            for element in reversed(elements) if holds else elements:  # better the one that is computed in
+                others = [one for one, kind in self.kinds.items() if self._component(kind) != element]
+                found = {}
+                for one in others:
+                    accesses = [row for row in rows if row.opcode in (Op.Load, Op.Store)
+                                and chains.get(row.words[0]) == one]
+                    conversion = self._conversion(rows, accesses, one in read, element)
+                    if conversion is None and holds:
+                        conversion = self._held(accesses, one, element)
+                    if conversion is not None:
+                        found[one] = conversion
+                if len(found) == len(others):
+                    self.conversions, self.type_id = found, self._type_of(element)
+                    return True
         return False
 
-    def _conversion(self, rows: Sequence[Instruction], chains: Mapping[int, Place], place: Place, is_read: bool,
-                    element: int) -> Instruction | None:
+    def _conversion(self, rows: Sequence[Instruction], accesses: Sequence[Instruction], is_read: bool, element: int
+                    ) -> Conversion | None:
         """What converts all that is read of a matrix to a type, or from that all that is written; None if nothing does,
-        or not all of it in the same way."""
-        accesses = [row for row in rows if row.opcode in (Op.Load, Op.Store) and chains.get(row.words[0]) == place]
+        or not all of it in the same way. accesses: its loads and stores."""
         loads = [row.result_id for row in accesses if row.opcode == Op.Load]
         if loads:
             found = [row for row in rows if any(word in loads for word in row.ids())]
@@ -103,9 +125,19 @@ class ElementTypes:
             found = [self.editor.definition(row.words[1]) for row in accesses]
             fits = not is_read and all(self.editor.definition(row.words[0]).type_id == element for row in found
                                        if row.opcode in CONVERSIONS)
-        ways = {(row.opcode, tuple(self.facts.decorated.get(row.result_id or 0, ()))) for row in found}
+        ways = {Conversion(row.opcode, tuple(self.facts.decorated.get(row.result_id or 0, ()))) for row in found}
         is_one = len(ways) == 1 and found[0].opcode in CONVERSIONS
-        return found[0] if fits and is_one else None
+        return ways.pop() if fits and is_one else None
+
+    def _held(self, accesses: Sequence[Instruction], place: Place, element: int) -> Conversion | None:
+        """How a type of floats holds the integers of a matrix that is only read; None if it does not."""
+        own, other = (self.editor.definition(one) for one in (self._component(self.kinds[place]), element))
+        if any(row.opcode == Op.Store for row in accesses) or (
+                own.opcode, other.opcode) != (Op.TypeInt, Op.TypeFloat):
+            return None
+        dtype = FLOAT_DTYPES[other.words[0], other.words[1] if len(other.words) > 1 else None]
+        is_exact = own.words[0] <= ml_dtypes.finfo(dtype).nmant + 1
+        return Conversion(Op.ConvertUToF, back=Op.ConvertFToU) if is_exact else None
 
     def _type_of(self, element: int) -> int:
         """The type of matrices like those of the loop, of elements of a type."""
@@ -117,9 +149,9 @@ class ElementTypes:
     def converted(self, like: Instruction, place: Place, matrix: int, type_id: int) -> Instruction:
         """A matrix of a place as one of a type, by an instruction that stands where another one does: before the
         function, or behind it."""
-        row = self.conversions[place]
-        made = self.editor.add(Instruction(row.opcode, type_id, self.editor.new_id(), (matrix,), like.offset,
+        conversion = self.conversions[place]
+        made = self.editor.add(Instruction(conversion.opcode, type_id, self.editor.new_id(), (matrix,), like.offset,
                                            like.context))
-        for words in self.facts.decorated.get(row.result_id or 0, ()):
+        for words in conversion.decorations:
             self.editor.decorate(made.result_id or 0, *words)
         return made
