@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from coopmat.spirv.analysis.control_flow import switch_cases
+from coopmat.spirv.analysis.control_flow import successors_of, switch_cases
+from coopmat.spirv.analysis.dominators import preorder
 from coopmat.spirv.edit.functions import (
     MERGES,
     Body,
@@ -79,14 +80,13 @@ class _Folding:
             target = self._only_target(block.terminator) or self._meeting(block)
             if target is not None and self._goes_to(block, target):
                 self.found["branches resolved"] += 1
-        graph = Graph.of(self.body)
-        entered = set(graph.order)
-        for index, block in enumerate(self.body.blocks):
-            if index in entered and any(row.opcode == Op.LoopMerge for row in block.instructions[-2:-1]):
-                inside = any(_is_dominated(graph, source, index) for source in graph.predecessors[index])
-                if not inside:
-                    del block.instructions[-2]
-                    self.found["loops of one round opened"] += 1
+        heads = [number for number, block in enumerate(self.body.blocks)
+                 if any(row.opcode == Op.LoopMerge for row in block.instructions[-2:-1])]
+        graph = Graph.of(self.body) if heads else None
+        for head in heads:
+            if graph is not None and head in graph.order and not _comes_back(graph, head):
+                del self.body.blocks[head].instructions[-2]
+                self.found["loops of one round opened"] += 1
 
     def _only_target(self, end: Instruction) -> int | None:
         if end.opcode == Op.BranchConditional:
@@ -119,11 +119,11 @@ class _Folding:
         block, by which all know what belongs to the loop."""
         old = list(block.instructions)
         lost = {label for label in _labels(block.terminator) if label != target}
-        merges = self._reached_merges()
+        loops = self._loops()
         block.instructions[-1] = Instruction(Op.Branch, None, None, (target,), block.terminator.offset)
         if len(old) > 1 and old[-2].opcode == Op.SelectionMerge:
             del block.instructions[-2]
-        if not self._reached_merges() >= {label for label in merges if self._is_loop_still(label)}:
+        if loops and not self._keeps(loops):
             block.instructions = old
             return False
         for other in self.body.blocks:
@@ -131,19 +131,21 @@ class _Folding:
                 change_phis(other, lambda row: without_parents(row, {block.label}))
         return True
 
-    def _reached_merges(self) -> set[int]:
-        """The merge blocks of loops that can be reached."""
-        graph = Graph.of(self.body)
-        entered = {self.body.blocks[index].label for index in graph.order}
-        return {row.words[0] for block in self.body.blocks if block.label in entered
-                for row in block.instructions[-2:-1] if row.opcode == Op.LoopMerge and row.words[0] in entered}
+    def _loops(self) -> list[tuple[int, int]]:
+        """The heads and the merge blocks of loops, both of which can be reached, as numbers."""
+        numbers = {block.label: number for number, block in enumerate(self.body.blocks)}
+        found = [(number, numbers[row.words[0]]) for number, block in enumerate(self.body.blocks)
+                 for row in block.instructions[-2:-1] if row.opcode == Op.LoopMerge]
+        if not found:
+            return []
+        entered = set(preorder(0, successors_of(self.body.blocks).__getitem__)[0])
+        return [loop for loop in found if entered.issuperset(loop)]
 
-    def _is_loop_still(self, merge: int) -> bool:
-        """Whether the head of the loop with a merge block can be reached, and comes back to itself."""
+    def _keeps(self, loops: Sequence[tuple[int, int]]) -> bool:
+        """Whether the merge blocks of those loops can be reached that are loops still."""
         graph = Graph.of(self.body)
-        head = next(index for index, block in enumerate(self.body.blocks) for row in block.instructions[-2:-1]
-                    if row.opcode == Op.LoopMerge and row.words[0] == merge)
-        return head in graph.order and any(_is_dominated(graph, source, head) for source in graph.predecessors[head])
+        entered = set(graph.order)
+        return all(merge in entered or head not in entered or not _comes_back(graph, head) for head, merge in loops)
 
     def _join_blocks(self) -> None:
         """Let a block that only one other leads to be the end of that one."""
@@ -226,3 +228,6 @@ def _is_dominated(graph: Graph, block: int, above: int) -> bool:
     return block == above
 
 
+def _comes_back(graph: Graph, head: int) -> bool:
+    """Whether a block is the head of a loop."""
+    return any(_is_dominated(graph, source, head) for source in graph.predecessors[head])
