@@ -139,3 +139,21 @@ def test_merged_modules(form: str) -> None:
     cm.Queue("sim:generic").enqueue(cm.build(module.to_bytes()).kernel("k"), (counts[0] * 16, *counts[1:]), (16, 1, 1),
                                     *numbers, COLUMNS, DEPTH, *grid.given(groups)).wait()
     np.testing.assert_array_equal(numbers[-1], wanted)
+
+
+@pytest.mark.parametrize(("weight", "reason"), [
+    ("(half)(w[i] * (int)get_sub_group_local_id())", "asks which work-item runs it"),
+    ("(half)(w[i] + i)", "uses their numbers, or whole matrices, otherwise"),
+    ("(half)w[i]; if (b[i] > 1000) break", "is left early"),
+    ("(half)w[coop_mat_length(w) - 1 - i]", "not only those of its own number"),
+    ("(half)(w[i] + 1); w[i] = 2", "are of several types, and are not converted")])
+def test_why_a_loop_stays_one(weight: str, reason: str) -> None:
+    """With the line of what it takes."""
+    loop = " ".join(scaled(LOADED, weight).split())
+    program, device = cm.build(SOURCE.replace("LOOP", loop), "-DIN=half -DWORD=char"), cm.device("cpu")
+    numbers, _ = given("half", "char")
+    cm.Queue(device).enqueue(program.kernel("k"), (COLUMNS, ROWS // 16), (16, 1), *numbers, COLUMNS, DEPTH).wait()
+    said = next(line for line in device.explanation(program.load(device)) if "not merged" in line)
+    assert "components of a matrix are taken one by one, in a loop " in said, said
+    assert reason in said, said
+    assert said.endswith("(<source>:13)"), said

@@ -60,15 +60,27 @@ def _replace_one(editor: FunctionEditor, body: Body, goal: Goal) -> bool:
     if not any(row.opcode in (Op.CooperativeMatrixLengthKHR, Op.AccessChain) for row in body.rows()):
         return False
     load_built_ins_first(editor, body)
+    for loop in _loops(editor, body, goal):
+        if not loop.refusal():
+            loop.replace()
+            return True
+    return False
+
+
+def _loops(editor: FunctionEditor, body: Body, goal: Goal) -> Iterator[_Loop]:
+    """The loops of a function that count."""
     facts, indices = Facts(editor), Indices(editor, body, None)
     for counter in indices.counters.values():
         sizes = () if goal.device is None else goal.device.sub_group_sizes
         types = ElementTypes(editor, facts, goal.device, (goal.sub_group_size,) if goal.sub_group_size else sizes)
-        loop = _Loop(editor, facts, body, counter, indices.loops.blocks(counter.header), types)
-        if loop.is_function():
-            loop.replace()
-            return True
-    return False
+        yield _Loop(editor, facts, body, counter, indices.loops.blocks(counter.header), types)
+
+
+def refusal_of(editor: FunctionEditor, body: Body, access: Instruction, goal: Goal) -> str:
+    """Why the innermost loop that reaches a component by an instruction is no function of elements; nothing if no loop
+    does that."""
+    loops = [loop for loop in _loops(editor, body, goal) if access in loop.rows()]
+    return min(loops, key=lambda loop: len(loop.blocks)).refusal() if loops else ""
 
 
 def load_built_ins_first(editor: FunctionEditor, body: Body) -> None:
@@ -94,6 +106,14 @@ def _is_of_sub_groups(editor: FunctionEditor, pointer: int) -> bool:
     """Whether a pointer leads to a built-in that is the same for all work-items of a sub-group."""
     return any(decoration == Decoration.BuiltIn and words[0] in _OF_SUB_GROUPS
                for decoration, words in editor.module.decorations(pointer))
+
+
+def _said_of(row: Instruction) -> str:
+    """What an instruction does that a function of elements does not, in messages."""
+    if row.opcode in CHAINS:
+        return "takes those of matrices of several shapes, or not only those of its own number"
+    return {Op.Load: "asks which work-item runs it, or reads local or private memory",
+            Op.Store: "stores to memory"}.get(Op(row.opcode), f"does more than to compute and to read ({row.name})")
 
 
 @dataclass
@@ -130,11 +150,22 @@ class _Loop:
 
     # --- whether it is one ------------------------------------------------------------------
 
-    def is_function(self) -> bool:
-        """Whether a round is a function of the elements that one component of matrices is."""
-        return (self._counts_components() and self._stays_inside() and all(map(self._is_allowed, self.rows()))
-                and bool(self.stored) and self._uses_index_alone() and self.types.settle(
-                    list(self.rows()), self.chains, self.read()))
+    def refusal(self) -> str:
+        """Why a round is no function of the elements that one component of matrices is; nothing if it is one."""
+        if not self._counts_components():
+            return "that does not count all of them, one by one from the first one"
+        if not self._stays_inside():
+            return "that is left early, or computes what is used behind it"
+        other = next((row for row in self.rows() if not self._is_allowed(row)), None)
+        if other is not None:
+            return f"that {_said_of(other)}"
+        if not self.stored:
+            return "that changes none of them"
+        if not self._uses_index_alone():
+            return "that uses their numbers, or whole matrices, otherwise"
+        if not self.types.settle(list(self.rows()), self.chains, self.read()):
+            return "in which they are of several types, and are not converted as soon as read, or just before stored"
+        return ""
 
     def _counts_components(self) -> bool:
         phis = [row for row in self.header.instructions if row.opcode == Op.Phi]

@@ -3,6 +3,7 @@ merged."""
 
 from __future__ import annotations
 
+from coopmat.devices import CPU
 from coopmat.spirv.analysis.matrix_uses import transposes
 from coopmat.spirv.analysis.places import in_line, place_of
 from coopmat.spirv.analysis.polynomials import Polynomial
@@ -12,11 +13,13 @@ from coopmat.spirv.grammar import ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
+from coopmat.spirv.transform.element_functions import refusal_of
 from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
 from coopmat.spirv.transform.enlarge.effects import access_to, holds_matrix
 from coopmat.spirv.transform.enlarge.indices import Indices
 from coopmat.spirv.transform.facts import Facts
+from coopmat.spirv.transform.goal import Goal
 
 AXES = 3
 PREFETCH = Op.CooperativeMatrixPrefetchINTEL
@@ -54,8 +57,12 @@ def taken_apart(module: Module, kernel: str) -> tuple[FunctionEditor, Body]:
 
 def no_merge_of_variable(editor: FunctionEditor, body: Body, row: Instruction) -> NoMerge:
     """Why a function with a variable in memory cannot be merged."""
-    return no_merge(editor, access_to(body, row), "components of a matrix are taken one by one"
-                    if holds_matrix(editor, row) else "it has variables in memory")
+    access = access_to(body, row)
+    if not holds_matrix(editor, row):
+        return no_merge(editor, access, "it has variables in memory")
+    reason = refusal_of(editor, body, access, Goal(CPU))
+    return no_merge(editor, access, "components of a matrix are taken one by one" + (
+        f", in a loop {reason}" if reason else ""))
 
 
 class Matrices:
