@@ -27,6 +27,7 @@ LOOP = "for (int i = 0; i < coop_mat_length(a); i++)"
 FLOATS = """float __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8,
                                            CLK_COOPERATIVE_MATRIX_ACCUMULATOR))) f = coop_mat_init(0);"""
 BYTES = FLOATS.replace("float", "char").replace(" f = ", " h = ")
+LONGS = FLOATS.replace("float", "long").replace(" f = ", " l = ")
 FUNCTIONS = {
     "one matrix": f"{LOOP} a[i] = a[i] * n + 1;",
     "two loops": f"{LOOP} a[i] += n; {LOOP} c[i] -= n;",
@@ -43,15 +44,18 @@ FUNCTIONS = {
     "one type is converted": f"{FLOATS} {LOOP} f[i] = n - 2; {LOOP} {{ a[i] += n; c[i] = convert_int_rte(f[i]); }}",
     "integers that floats hold": f"{BYTES} {FLOATS} {LOOP} h[i] = a[i] * n; "
                                  f"{LOOP} f[i] = (float)(h[i] + 200) * 0.5f; {LOOP} c[i] = (int)(f[i] * 2.f);",
+    "two conversions": f"{FLOATS} {LOOP} f[i] = (float)a[i]; {LOOP} c[i] = a[i] + (int)f[i] + (char)f[i];",
+    "integers that doubles hold": f"{FLOATS} {LOOP} f[i] = (float)(a[i] + n) * 0.5f; {LOOP} c[i] = (int)(f[i] * 4.f);",
+    "integers that change, too": f"{BYTES} {FLOATS} {LOOP} h[i] = a[i]; {LOOP} {{ f[i] = (float)(h[i] + n) * 0.5f; "
+                                f"h[i] = f[i] > 1 ? n : h[i] - 1; }} {LOOP} c[i] = (int)(f[i] * 4.f) * 256 + h[i];",
     "rounding": f"{LOOP} c[i] = convert_int_rte((float)a[i] * 0.75f) + n;",
     "saturation": f"{LOOP} c[i] = convert_char_sat(a[i] * 40);",
     "a constant": "for (int i = 0; i < 8; i++) a[i] += n;",
     "while": "uint i = 0; while (i < coop_mat_length(a)) { a[i] ^= n; i++; }",
 }
 LOOPS = {
-    "two conversions": f"{FLOATS} {LOOP} f[i] = (float)a[i]; {LOOP} c[i] = a[i] + (int)f[i] + (char)f[i];",
-    "integers that floats do not hold": f"{FLOATS} {LOOP} f[i] = (float)(a[i] + n) * 0.5f;",
-    "integers that change, too": f"{BYTES} {FLOATS} {LOOP} {{ f[i] = (float)(h[i] + n) * 0.5f; h[i] = n; }}",
+    "integers that no floats hold": f"{LONGS} {FLOATS} {LOOP} f[i] = (float)(l[i] + n) * 0.5f; "
+                                    f"{LOOP} c[i] += coop_mat_length(f) + (int)f[i] * i;",
     "a sum": f"int t = 0; {LOOP} t += a[i]; out[192 + get_sub_group_local_id()] = t;",
     "one of two": f"{LOOP} {{ int m = in[200] & 1; d[m][i] += n; }}",
     "the index": f"{LOOP} a[i] += i;",

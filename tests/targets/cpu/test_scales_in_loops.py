@@ -71,15 +71,21 @@ FORMS = {
     "bytes, less a number": ("half", "uchar", scaled(LOADED, "(half)((w[i] - 8) * scale[k / 64 * n + column + at.y])")),
     "halves of bytes": ("half", "uchar", scaled(
         LOADED, "(half)(((w[i] & 15) - 8) * (half)scale[k / 64 * n + column + at.y])")),
+    "16 bits, in halves": ("half", "short", scaled(
+        LOADED, "(half)(w[i] / 256) * (half)scale[k / 64 * n + column + at.y]")),
+    "choices": ("half", "short", scaled(
+        LOADED, "0; if (w[i] < 0) b[i] = -(half)(scale[k / 64 * n + column + at.y] * (-w[i] >> 8)); "
+                "else b[i] = (half)(scale[k / 64 * n + column + at.y] * (w[i] >> 8))")),
     "16 bits": ("half", "short", scaled(LOADED, "(half)((w[i] / 256) * scale[k / 64 * n + column + at.y])")),
     "words": ("half", "uint", scaled("", f"(half)(({WORDS} - 8) * scale[(k + at.x) / 64 * n + column + at.y])")),
+    "32 bits": ("half", "int", scaled(LOADED, "(half)((float)(w[i] / 65536) * scale[k / 64 * n + column + at.y])")),
     "sums by groups": ("char", "char", sums("int g = 0; g < depth / 64; g++",
                                             "int k = g * 64; k < (g + 1) * 64; k += 32", "k", "g")),
     "sums within groups": ("char", "char", sums("int g = 0; g < depth; g += 64", "int k = 0; k < 64; k += 32", "g + k",
                                                 "g / 64")),
 }
 """Types of A and of B's words, and what the kernel does."""
-BYTES = {"uchar": np.uint8, "short": np.int16}
+DTYPES = {"uchar": np.uint8, "short": np.int16, "int": np.int32}
 ROWS, COLUMNS, DEPTH, GROUP = 80, 112, 192, 64
 
 
@@ -90,7 +96,7 @@ def given(of_a: str, word: str) -> tuple[list[np.ndarray], np.ndarray]:
     scale, rows = (np.exp2(rng.integers(-3, 1, shape)).astype(np.float32)
                    for shape in ((DEPTH // GROUP, COLUMNS), (ROWS,)))
     wanted = a @ (b * np.repeat(scale, GROUP, axis=0)) * (rows[:, None] if of_a == "char" else 1)
-    stored = {"uchar": b + 8, "short": b * 256}.get(word, b).astype(BYTES.get(word, np.int8))
+    stored = {"uchar": b + 8, "short": b * 256, "int": b * 65536}.get(word, b).astype(DTYPES.get(word, np.int8))
     if word == "uint":
         eights = (b + 8).astype(np.uint32).reshape(DEPTH // 8, 8, COLUMNS)
         stored = np.bitwise_or.reduce(eights << np.arange(0, 32, 4, dtype=np.uint32)[:, None], axis=1)
@@ -145,8 +151,7 @@ def test_merged_modules(form: str) -> None:
     ("(half)(w[i] * (int)get_sub_group_local_id())", "asks which work-item runs it"),
     ("(half)(w[i] + i)", "uses their numbers, or whole matrices, otherwise"),
     ("(half)w[i]; if (b[i] > 1000) break", "is left early"),
-    ("(half)w[coop_mat_length(w) - 1 - i]", "not only those of its own number"),
-    ("(half)(w[i] + 1); w[i] = 2", "are of several types, and are not converted")])
+    ("(half)w[coop_mat_length(w) - 1 - i]", "not only those of its own number")])
 def test_why_a_loop_stays_one(weight: str, reason: str) -> None:
     """With the line of what it takes."""
     loop = " ".join(scaled(LOADED, weight).split())

@@ -416,14 +416,14 @@ class _Loop:
         found = []
         for row in rows:
             if row.result_id is None:
-                found.append(with_words(row, self._stored_words(row)))
+                found += self._stored(row) if row.opcode == Op.Store else [with_words(row, row.words)]
                 continue
             if row.opcode in CONVERSIONS and (read := self._read_by(row.words[0])):
                 names[row.result_id] = names[read]
                 continue
             names[row.result_id] = self.editor.new_id()
             conversion = self._conversion_of(row)
-            if conversion is not None and conversion.back is not None:
+            if row.opcode == Op.Load and conversion is not None and conversion.back:
                 load = self.editor.row(Op.Load, self.types.element, row.words[0])
                 found += [load, self.editor.add(Instruction(conversion.back, row.type_id, names[row.result_id],
                                                             (load.result_id or 0,), row.offset, row.context))]
@@ -437,17 +437,24 @@ class _Loop:
 
     def _read_by(self, identifier: int) -> int:
         """A value, if it is a component that is converted when it is read; otherwise 0."""
-        conversion = self._conversion_of(self.editor.definition(identifier))
-        return identifier if conversion is not None and conversion.back is None else 0
+        row = self.editor.definition(identifier)
+        conversion = self._conversion_of(row) if row.opcode == Op.Load else None
+        return identifier if conversion is not None and not conversion.back else 0
 
     def _conversion_of(self, row: Instruction) -> Conversion | None:
-        """How the component that an instruction loads is converted, if it is one of a matrix of another type."""
-        place = self.chains.get(row.words[0]) if row.opcode == Op.Load else None
+        """How the component that an instruction loads or stores is converted, if it is one of a matrix of another
+        type."""
+        place = self.chains.get(row.words[0]) if row.opcode in (Op.Load, Op.Store) else None
         return None if place is None else self.types.conversions.get(place)
 
-    def _stored_words(self, row: Instruction) -> tuple[int, ...]:
-        """The operands of an instruction without a result: what is stored is not converted before."""
-        if row.opcode != Op.Store or self.chains.get(row.words[0]) not in self.types.conversions:
-            return row.words
-        pointer, value, *rest = row.words
-        return pointer, self.editor.definition(value).words[0], *rest
+    def _stored(self, row: Instruction) -> list[Instruction]:
+        """A store of a function's element: of what is not converted before, or is by the function."""
+        conversion = self._conversion_of(row)
+        if conversion is None:
+            return [with_words(row, row.words)]
+        pointer, value, *_ = row.words
+        if not conversion.back:
+            return [make(Op.Store, pointer, self.editor.definition(value).words[0])]
+        held = self.editor.add(Instruction(conversion.opcode, self.types.element, self.editor.new_id(), (value,),
+                                           row.offset, row.context))
+        return [held, make(Op.Store, pointer, held.result_id or 0)]

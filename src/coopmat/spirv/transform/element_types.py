@@ -2,9 +2,8 @@
 
 On a device on which matrices of one shape have the same element as component i, whatever their types, ``h[i] =
 (half)(c[i] * f)`` is a function of floats and a conversion of the matrix: what is read of matrices of another type must
-be converted at once, and what is written to them just before. Integers that are read and not converted to that type,
-as those of ``b[i] = (half)((w[i] - 8) * f)`` are, come as floats that hold them exactly, and the function makes them
-integers again.
+be converted at once, and what is written to them just before. Otherwise the function is of floats that hold all numbers
+of the other types exactly, and makes of them what they were: in ``b[i] = (half)((w[i] - 8) * f)`` integers of 8 bits.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ Place = tuple[int, ...]
 @dataclass(frozen=True)
 class Conversion:
     """How elements of a matrix become those that a function is of, or the other way round: by an opcode, with
-    decorations. back: what the function makes those by that it gets only held by its own type."""
+    decorations. back: the opposite, if the function's type only holds them: it has to convert them itself, too."""
 
     opcode: int
     decorations: tuple[tuple[int, ...], ...] = ()
-    back: Op | None = None
+    back: int = 0
 
 
 @dataclass
@@ -94,10 +93,11 @@ class ElementTypes:
         """Whether a round is a function of elements of one type, but for conversions of those of others; finds which.
         rows: its instructions; chains: pointers to components, and their matrices; read: those whose components count.
         """
-        converting = [row.type_id or 0 for row in rows if row.opcode in CONVERSIONS]
-        elements = list(dict.fromkeys([*map(self._component, self.kinds.values()), *converting]))
-        for holds in (False, True):
-            for element in reversed(elements) if holds else elements:  # better the one that is computed in
+        conversions = [row for row in rows if row.opcode in CONVERSIONS]
+        own = [*map(self._component, self.kinds.values()), *(row.type_id or 0 for row in conversions)]
+        computed_in = [self.editor.definition(row.words[0]).type_id or 0 for row in conversions]
+        for holds, elements in ((False, own), (True, [*reversed(computed_in), *own, *self._doubles()])):
+            for element in dict.fromkeys(elements):
                 others = [one for one, kind in self.kinds.items() if self._component(kind) != element]
                 found = {}
                 for one in others:
@@ -105,7 +105,7 @@ class ElementTypes:
                                 and chains.get(row.words[0]) == one]
                     conversion = self._conversion(rows, accesses, one in read, element)
                     if conversion is None and holds:
-                        conversion = self._held(accesses, one, element)
+                        conversion = self._held(one, element)
                     if conversion is not None:
                         found[one] = conversion
                 if len(found) == len(others):
@@ -129,15 +129,19 @@ class ElementTypes:
         is_one = len(ways) == 1 and found[0].opcode in CONVERSIONS
         return ways.pop() if fits and is_one else None
 
-    def _held(self, accesses: Sequence[Instruction], place: Place, element: int) -> Conversion | None:
-        """How a type of floats holds the integers of a matrix that is only read; None if it does not."""
+    def _doubles(self) -> Iterator[int]:
+        """The type of doubles, where there are matrices of them."""
+        if self.device is not None and self.device.any_combination and self.device.has_fp64:
+            yield self.editor.unique(Op.TypeFloat, 64)
+
+    def _held(self, place: Place, element: int) -> Conversion | None:
+        """How a type of floats holds the elements of a matrix; None if it does not hold all of them."""
         own, other = (self.editor.definition(one) for one in (self._component(self.kinds[place]), element))
-        if any(row.opcode == Op.Store for row in accesses) or (
-                own.opcode, other.opcode) != (Op.TypeInt, Op.TypeFloat):
-            return None
-        dtype = FLOAT_DTYPES[other.words[0], other.words[1] if len(other.words) > 1 else None]
-        is_exact = own.words[0] <= ml_dtypes.finfo(dtype).nmant + 1
-        return Conversion(Op.ConvertUToF, back=Op.ConvertFToU) if is_exact else None
+        if own.opcode == Op.TypeInt:
+            is_exact = own.words[0] <= _precision(other)
+            return Conversion(Op.ConvertUToF, back=Op.ConvertFToU) if is_exact else None
+        is_exact = 0 < _precision(own) < _precision(other) and own.words[0] < other.words[0]
+        return Conversion(Op.FConvert, back=Op.FConvert) if is_exact else None
 
     def _type_of(self, element: int) -> int:
         """The type of matrices like those of the loop, of elements of a type."""
@@ -150,8 +154,16 @@ class ElementTypes:
         """A matrix of a place as one of a type, by an instruction that stands where another one does: before the
         function, or behind it."""
         conversion = self.conversions[place]
-        made = self.editor.add(Instruction(conversion.opcode, type_id, self.editor.new_id(), (matrix,), like.offset,
+        opcode = conversion.opcode if type_id == self.type_id else conversion.back or conversion.opcode
+        made = self.editor.add(Instruction(opcode, type_id, self.editor.new_id(), (matrix,), like.offset,
                                            like.context))
         for words in conversion.decorations:
             self.editor.decorate(made.result_id or 0, *words)
         return made
+
+
+def _precision(kind: Instruction) -> int:
+    """The significant bits of a type of floats; 0 of all other types."""
+    encoding = kind.words[1] if len(kind.words) > 1 else None
+    dtype = FLOAT_DTYPES.get((kind.words[0], encoding)) if kind.opcode == Op.TypeFloat else None
+    return 0 if dtype is None else ml_dtypes.finfo(dtype).nmant + 1
