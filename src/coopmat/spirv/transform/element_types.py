@@ -21,6 +21,7 @@ from coopmat.spirv.grammar import CONVERSIONS, Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.facts import Facts
 
+DOUBLE_BITS = 64
 Place = tuple[int, ...]
 """Where a matrix is: a pointer, and indices of arrays from there."""
 
@@ -94,24 +95,29 @@ class ElementTypes:
         rows: its instructions; chains: pointers to components, and their matrices; read: those whose components count.
         """
         conversions = [row for row in rows if row.opcode in CONVERSIONS]
-        own = [*map(self._component, self.kinds.values()), *(row.type_id or 0 for row in conversions)]
-        computed_in = [self.editor.definition(row.words[0]).type_id or 0 for row in conversions]
-        for holds, elements in ((False, own), (True, [*reversed(computed_in), *own, *self._doubles()])):
-            for element in dict.fromkeys(elements):
-                others = [one for one, kind in self.kinds.items() if self._component(kind) != element]
-                found = {}
-                for one in others:
-                    accesses = [row for row in rows if row.opcode in (Op.Load, Op.Store)
-                                and chains.get(row.words[0]) == one]
-                    conversion = self._conversion(rows, accesses, one in read, element)
-                    if conversion is None and holds:
-                        conversion = self._held(one, element)
-                    if conversion is not None:
-                        found[one] = conversion
-                if len(found) == len(others):
-                    self.conversions, self.type_id = found, self._type_of(element)
+        accesses = {one: [row for row in rows if row.opcode in (Op.Load, Op.Store) and chains.get(row.words[0]) == one]
+                    for one in self.kinds}
+        for holds in (False, True):
+            for element in dict.fromkeys(self._elements(conversions, holds=holds)):
+                found = {one: self._conversion(rows, accesses[one], one in read, element)
+                         or (self._held(one, element) if holds else None)
+                         for one, kind in self.kinds.items() if self._component(kind) != element}
+                if None not in found.values():
+                    self.conversions = {one: way for one, way in found.items() if way is not None}
+                    self.type_id = self._type_of(element)
                     return True
         return False
+
+    def _elements(self, conversions: Sequence[Instruction], *, holds: bool) -> Iterator[int]:
+        """The types that a function may be of, the better ones first; ``holds``: of those that only have to hold all
+        elements, what is computed in before the last conversion."""
+        own = [self._component(one) for one in self.kinds.values()]
+        if holds:
+            yield from (self.editor.definition(row.words[0]).type_id or 0 for row in reversed(conversions))
+        yield from (*own, *(row.type_id or 0 for row in conversions))
+        if holds and self.device is not None and self.device.any_combination and self.device.has_fp64 and all(
+                self.editor.definition(one).words[0] < DOUBLE_BITS for one in own):
+            yield self.editor.unique(Op.TypeFloat, DOUBLE_BITS)
 
     def _conversion(self, rows: Sequence[Instruction], accesses: Sequence[Instruction], is_read: bool, element: int
                     ) -> Conversion | None:
@@ -128,11 +134,6 @@ class ElementTypes:
         ways = {Conversion(row.opcode, tuple(self.facts.decorated.get(row.result_id or 0, ()))) for row in found}
         is_one = len(ways) == 1 and found[0].opcode in CONVERSIONS
         return ways.pop() if fits and is_one else None
-
-    def _doubles(self) -> Iterator[int]:
-        """The type of doubles, where there are matrices of them."""
-        if self.device is not None and self.device.any_combination and self.device.has_fp64:
-            yield self.editor.unique(Op.TypeFloat, 64)
 
     def _held(self, place: Place, element: int) -> Conversion | None:
         """How a type of floats holds the elements of a matrix; None if it does not hold all of them."""
