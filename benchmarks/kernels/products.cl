@@ -1,5 +1,6 @@
-// Products of one tile a sub-group that are more than that: in two sums, C = alpha * A * B + beta * C, and of weights of
-// 8 bits with a scale for each column, or for 64 rows of one. No local memory, nothing packed.
+// Products of one tile a sub-group that are more than that: in two sums, C = alpha * A * B + beta * C, of weights of 8 bits
+// with a scale for each column, or for 64 rows of one, and with sums of integers that become floats, by a bias and a scale
+// for each column. No local memory, nothing packed.
 //
 // Set with -D: IN, OUT, FLAGS; TM, TN, TK (of a matrix).
 
@@ -78,4 +79,23 @@ kernel void scaled_weights(global const IN *A, global const char *B, global OUT 
         c = coop_matmul_add(a, b, c, FLAGS);
     }
     coop_mat_store(C_HERE, c, ROW_MAJOR, N);
+}
+
+__attribute__((reqd_work_group_size(16, 1, 1)))
+kernel void scaled_sums(global const IN *A, global const IN *B, global float *C, int M, int N, int K,
+                        global const int *bias, global const float *scales)
+{
+    const int row = get_group_id(1) * TM, column = get_group_id(0) * TN;
+    matrix_c c = coop_mat_init(0);
+    for (int k = 0; k < K; k += TK) {
+        matrix_a a = LOAD_A(k);
+        matrix_b b = LOAD_B(k);
+        c = coop_matmul_add(a, b, c, FLAGS);
+    }
+    float MATRIX(TM, TN, ACCUMULATOR) found;
+    for (int i = 0; i < coop_mat_length(found); i++) {
+        int2 at = coop_mat_get_coord(found, i);
+        found[i] = (float)(c[i] + bias[column + at.y]) * scales[column + at.y];
+    }
+    coop_mat_store(C_HERE, found, ROW_MAJOR, N);
 }
