@@ -217,6 +217,7 @@ def test_forms(form: str, scope: str, items: int, monkeypatch: pytest.MonkeyPatc
 
 OTHERS_OF_A_PROGRAM = """
 constant int table[4] = {1, 2, 3, 4};
+global int state[2] = {1, 2};
 kernel void first(global half *p)
 {
     local half tile[256];
@@ -225,13 +226,14 @@ kernel void first(global half *p)
     float M(16, 16, ACCUMULATOR) s = coop_mat_init(0.0f);
     s = coop_matmul_add(a, b, s, 0);
     tile[get_local_id(0)] = s[0];
-    p[0] = tile[1] + table[get_local_id(0) & 3];
+    p[0] = tile[1] + table[get_local_id(0) & 3] + state[1];
 }
 """
 
 
 def test_other_kernels_of_a_program() -> None:
-    """Their variables, and the types of their products, are no reasons; those of the kernel are, with name and line."""
+    """Their variables, and the types of their products, are no reasons, nor are constants; variables of the kernel are,
+    with name and line."""
     source = PRELUDE.replace("kernel void k(", OTHERS_OF_A_PROGRAM.strip().replace("kernel", "__kernel")
                              + "\nkernel void k(", 1)
     source = source.replace("__attribute__((reqd_work_group_size(ITEMS, 1, 1)))", "")
@@ -240,14 +242,14 @@ def test_other_kernels_of_a_program() -> None:
     rng, device = np.random.default_rng(0), cm.device("cpu")
     a, b = rng.integers(-128, 128, (N, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
     out, queue = np.zeros((N, N), np.int32), cm.Queue(device)
-    for uses in (False, True):
+    for uses in ("", "table", "state"):
         line = source[:source.index("matrix_c s =")].count("\n") + 1
-        program = cm.build(source.replace("coop_mat_init(0);", "coop_mat_init(table[K & 1]);" if uses else
+        program = cm.build(source.replace("coop_mat_init(0);", f"coop_mat_init({uses}[K & 1]);" if uses else
                                           "coop_mat_init(0);"), device=device)
         queue.enqueue(program.kernel("k"), (N, N // 16), (16, 1), a, b, out, np.zeros(N, np.int32), N, K).wait()
-        np.testing.assert_array_equal(out, a.astype(np.int32) @ b + uses)
+        np.testing.assert_array_equal(out, a.astype(np.int32) @ b + bool(uses))
         said = "\n".join(device.explanation(program.load(device)))
-        assert (f"not merged: it uses a constant of the program, 'table' (<source>:{line})" if uses else
+        assert (f"not merged: it uses a variable of the program, 'state' (<source>:{line})" if uses == "state" else
                 "neighbouring work-groups are one") in said, said
 
 

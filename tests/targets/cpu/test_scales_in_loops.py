@@ -22,6 +22,7 @@ SOURCE = """
     T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define EACH(m) for (int i = 0; i < coop_mat_length(m); i++)
+constant float TABLE[] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
 __attribute__((intel_reqd_sub_group_size(16)))
 kernel void k(global const IN *A, global const WORD *B, global const float *rows, global const float *scale,
               global float *C, int n, int depth)
@@ -71,6 +72,8 @@ FORMS = {
     "bytes, less a number": ("half", "uchar", scaled(LOADED, "(half)((w[i] - 8) * scale[k / 64 * n + column + at.y])")),
     "halves of bytes": ("half", "uchar", scaled(
         LOADED, "(half)(((w[i] & 15) - 8) * (half)scale[k / 64 * n + column + at.y])")),
+    "numbers of a table": ("half", "uchar", scaled(
+        LOADED, "(half)(TABLE[w[i]] * scale[k / 64 * n + column + at.y])")),
     "16 bits, in halves": ("half", "short", scaled(
         LOADED, "(half)(w[i] / 256) * (half)scale[k / 64 * n + column + at.y]")),
     "choices": ("half", "short", scaled(
@@ -161,4 +164,4 @@ def test_why_a_loop_stays_one(weight: str, reason: str) -> None:
     said = next(line for line in device.explanation(program.load(device)) if "not merged" in line)
     assert "components of a matrix are taken one by one, in a loop " in said, said
     assert reason in said, said
-    assert said.endswith("(<source>:13)"), said
+    assert said.endswith("(<source>:14)"), said

@@ -247,7 +247,7 @@ ADDING = LOOP.replace("coop_mat_store", "for (int e = 0; e < coop_mat_length(c);
 REFUSED = {
     "a barrier": (f"{START} barrier(CLK_GLOBAL_MEM_FENCE); {LOOP}", "other effects than on matrices"),
     "an atomic": (f"{START} atomic_inc(out); {LOOP}", "other effects than on matrices"),
-    "printf": (f'{START} printf("%d", n); {LOOP}', "it uses a constant of the program"),
+    "printf": (f'{START} printf("%d", n); {LOOP}', "other effects than on matrices"),
     "a store": (f"{START} out[0] = 1; {LOOP}", "other effects than on matrices"),
     "a branch": (f"{START} if (row + column >= 64) return; {LOOP}", "a branch depends on the work-group's position"),
     "a branch of a sub-group": (f"{START} if (get_local_id(0) > n) return; {LOOP}",

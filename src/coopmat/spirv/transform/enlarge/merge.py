@@ -41,8 +41,8 @@ from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold, remove_unused
 from coopmat.spirv.transform.goal import Goal
 
-VARIABLES = {StorageClass.Workgroup: "local memory", StorageClass.UniformConstant: "a constant of the program"}
-"""What variables of a module are, in messages; all others are just that."""
+_UNCHANGED = (StorageClass.Input, StorageClass.UniformConstant)
+"""Of variables of a module that are the same for merged kernels and for all others."""
 
 
 @dataclass(frozen=True)
@@ -161,13 +161,14 @@ class Neighbours:
     def _check_variables(self, kernel: str) -> None:
         """Refuse a kernel that uses variables of the module: merged kernels would not share them with others."""
         variables = {row.result_id: row for row in self.editor.head
-                     if row.opcode == Op.Variable and row.words[0] != StorageClass.Input}
+                     if row.opcode == Op.Variable and row.words[0] not in _UNCHANGED}
         if not variables:
             return
         for row in reachable_instructions(self.editor.module, kernel):
             for word in row.ids():
                 if word in variables:
-                    what = VARIABLES.get(StorageClass(variables[word].words[0]), "a variable of the program")
+                    is_local = variables[word].words[0] == StorageClass.Workgroup
+                    what = "local memory" if is_local else "a variable of the program"
                     name = self.editor.module.names.get(word)
                     raise no_merge(self.editor, row, f"it uses {what}" + (f", '{name}'" if name else ""))
 
