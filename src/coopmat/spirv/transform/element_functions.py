@@ -416,14 +416,14 @@ class _Loop:
         found = []
         for row in rows:
             if row.result_id is None:
-                found += self._stored(row) if row.opcode == Op.Store else [with_words(row, row.words)]
+                found += self._without_result(row)
                 continue
             if row.opcode in CONVERSIONS and (read := self._read_by(row.words[0])):
                 names[row.result_id] = names[read]
                 continue
             names[row.result_id] = self.editor.new_id()
             conversion = self._conversion_of(row)
-            if row.opcode == Op.Load and conversion is not None and conversion.back:
+            if conversion is not None and conversion.back:
                 load = self.editor.row(Op.Load, self.types.element, row.words[0])
                 found += [load, self.editor.add(Instruction(conversion.back, row.type_id, names[row.result_id],
                                                             (load.result_id or 0,), row.offset, row.context))]
@@ -437,8 +437,7 @@ class _Loop:
 
     def _read_by(self, identifier: int) -> int:
         """A value, if it is a component that is converted when it is read; otherwise 0."""
-        row = self.editor.definition(identifier)
-        conversion = self._conversion_of(row) if row.opcode == Op.Load else None
+        conversion = self._conversion_of(self.editor.definition(identifier))
         return identifier if conversion is not None and not conversion.back else 0
 
     def _conversion_of(self, row: Instruction) -> Conversion | None:
@@ -447,8 +446,9 @@ class _Loop:
         place = self.chains.get(row.words[0]) if row.opcode in (Op.Load, Op.Store) else None
         return None if place is None else self.types.conversions.get(place)
 
-    def _stored(self, row: Instruction) -> list[Instruction]:
-        """A store of a function's element: of what is not converted before, or is by the function."""
+    def _without_result(self, row: Instruction) -> list[Instruction]:
+        """A copy of an instruction without a result; of a store of what is not converted before, or is by the function,
+        if the matrix is one of another type."""
         conversion = self._conversion_of(row)
         if conversion is None:
             return [with_words(row, row.words)]

@@ -82,9 +82,11 @@ class _Folding:
                 self.found["branches resolved"] += 1
         heads = [number for number, block in enumerate(self.body.blocks)
                  if any(row.opcode == Op.LoopMerge for row in block.instructions[-2:-1])]
-        graph = Graph.of(self.body) if heads else None
+        if not heads:
+            return
+        graph = Graph.of(self.body)
         for head in heads:
-            if graph is not None and head in graph.order and not _comes_back(graph, head):
+            if head in graph.order and not _comes_back(graph, head):
                 del self.body.blocks[head].instructions[-2]
                 self.found["loops of one round opened"] += 1
 
