@@ -157,7 +157,7 @@ class _Maker:
         """What the host calls."""
         if self.variant.pauses:
             return RUN
-        return run_function(self.lanes.waits, self.variant.fast, is_alone=not self.matrices.operations)
+        return run_function(self.lanes.waits, self.variant.fast, has_matrices=bool(self.matrices.operations))
 
     def _start(self) -> list[str]:
         """The first lines: which work-items exist."""

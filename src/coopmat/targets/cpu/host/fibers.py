@@ -1,6 +1,7 @@
 """The loop over work-groups, and sub-groups that wait for each other.
 
-LLVM does not unroll these loops: it would compile a kernel several times for nothing.
+LLVM does not unroll these loops: it would compile a kernel several times for nothing. Where it has matrices it may
+peel the loop over sub-groups: it would copy AMX's tiles through memory else.
 
 A barrier of a work-group of several sub-groups needs all of them to come to it. Each has a stack of its own then, and a
 barrier goes on with the next sub-group: the first one continues when the last one has come. That keeps everything
@@ -127,15 +128,20 @@ start:
 }}
 """
 
-_ALONE = f"""
+
+def _alone(has_matrices: bool) -> str:
+    """Sub-groups that do not wait, one after the other."""
+    rolled = "" if has_matrices else f", !llvm.loop {ROLLED}"
+    return f"""
   br label %sub.groups
 sub.groups:
   %sg = phi i64 [ 0, %place ], [ %sg.next, %sub.groups ]
   call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr null)
   %sg.next = add i64 %sg, 1
   %sg.more = icmp ult i64 %sg.next, %count
-  br i1 %sg.more, label %sub.groups, label %next.group, !llvm.loop {ROLLED}
+  br i1 %sg.more, label %sub.groups, label %next.group{rolled}
 """
+
 
 _TOGETHER = """
   %several = icmp ugt i64 %count, 1
@@ -220,16 +226,16 @@ its caches have what it wrote last. One that has none left takes those of others
 take work-groups in their order."""
 
 
-def run_function(waits: bool, fast: int | None = None, *, is_alone: bool = False) -> str:
+def run_function(waits: bool, fast: int | None = None, *, has_matrices: bool) -> str:
     """The function that takes work-groups, a portion at a time, until there are none.
 
     They come in bands of some rows, column by column, so that what neighbours of both dimensions share stays in caches:
     rows of A and columns of B, where each work-group computes a part of a matrix. ``fast``: the axis along which they
-    follow each other, instead. Where there is one row, a work-group's place is its number. ``is_alone``: LLVM is told
-    that a kernel does not write to what says how it is launched, and keeps it in registers; AMX's tiles, of which it
-    then copies some through memory, are worth more.
+    follow each other, instead. Where there is one row, a work-group's place is its number. Where it ``has_matrices``,
+    LLVM is not told that a kernel does not write to what says how it is launched, which it then keeps in registers:
+    AMX's tiles, of which it copies some through memory then, are worth more.
     """
-    alone = "noalias " if is_alone else ""
+    alone = "" if has_matrices else "noalias "
     return f"""{_PORTION}
 define void @run(ptr {alone}%launch, ptr {alone}%arguments, ptr %scratch) nounwind {{
 entry:
@@ -263,7 +269,7 @@ place:
   %gx = phi i64 [ %g, %group ], [ %x, %find ]
   %gy = phi i64 [ 0, %group ], [ %y, %find ]
   %gz = phi i64 [ 0, %group ], [ %z, %find ]
-{_TOGETHER if waits else _ALONE}
+{_TOGETHER if waits else _alone(has_matrices)}
 next.group:
   %g.next = add i64 %g, 1
   %more = icmp ult i64 %g.next, %end
