@@ -16,10 +16,12 @@ from coopmat.targets.cpu.rounds import blocks_of_rests
 from coopmat.targets.llvm.values import Number, bits_of, suffix
 
 MASKED = {1: "avx512bw", 2: "avx512bw", 4: "avx", 8: "avx"}
+MASKED_FAST = {1: "avx512bw", 2: "avx512bw", 4: "avx512f", 8: "avx512f"}
 GATHERED = {4: "avx2", 8: "avx2"}
 SCATTERED = {4: "avx512f", 8: "avx512f"}
 """The features that have these accesses for some work-items only, by the bytes of a number. Without them LLVM makes a
-branch for each work-item of every access, which takes it very long where there are many."""
+branch for each work-item of every access, which takes it very long where there are many. Stores with AVX's masks take
+AMD's processors longer than a store for each number, if it is known which are stored."""
 MOST_TWO_WAYS = 256  # accesses that are written twice, in one kernel
 MOST_SPELT_OUT = 32  # accesses that LLVM spells out for each work-item, in one kernel
 
@@ -88,8 +90,8 @@ class Memory(Masks):
                 (vector, lanes), ("ptr", f"align {alignment} {pointer.base}"), (self.mask_type, self.mask_text)])
             return
         spread = None if volatile or self.mask is not None else Spread.of(pointer, size, self.size)
-        if spread is not None and self._has(MASKED, size):
-            store_spread(writer, spread, number.type, lanes, alignment)
+        if spread is not None:
+            store_spread(writer, spread, number.type, lanes, alignment, masked=self._has(MASKED_FAST, size))
             return
         if self._needs_loop(SCATTERED, size):
             self._one_by_one(pointer, number, number.type, alignment)
@@ -113,8 +115,10 @@ class Memory(Masks):
             how = f"{kind} of whole vectors" if self.mask is None else f"{kind} of vectors with a mask"
             if self.mask is not None and not self._has(MASKED, size):
                 how = f"{kind} by one work-item after the other, as the processor has no masks for {size} bytes"
-        elif spread is not None and (reads or self._has(MASKED, size)):
-            how = f"{kind} of whole vectors and shuffles, of numbers {abs(pointer.stride)} bytes apart"
+        elif spread is not None:
+            is_whole = reads or spread.steps == 1 or self._has(MASKED_FAST, size)
+            way = "of whole vectors and shuffles" if is_whole else "one by one"
+            how = f"{kind} {way}, of numbers {abs(pointer.stride)} bytes apart"
         else:
             way = "gathers" if reads else "scatters"
             if not self._has(needed, size):

@@ -67,9 +67,16 @@ def load_spread(writer: Writer, spread: Spread, llvm: str, alignment: int) -> st
     return found
 
 
-def store_spread(writer: Writer, spread: Spread, llvm: str, lanes: str, alignment: int) -> None:
-    """Write the vector of the work-items' numbers, and nothing between them."""
+def store_spread(writer: Writer, spread: Spread, llvm: str, lanes: str, alignment: int, *, masked: bool) -> None:
+    """Write the vector of the work-items' numbers, and nothing between them; one by one if stores are not
+    ``masked``."""
     count, vector, mask = spread.count, f"<{spread.count} x {llvm}>", f"<{spread.count} x i1>"
+    aligned = f"align {min(alignment, spread.size)}"
+    if not masked and spread.steps > 1:
+        for lane, place in enumerate(spread.places):
+            one = writer.let(f"extractelement {vector} {lanes}, i32 {lane}")
+            writer.do(f"store {llvm} {one}, ptr {spread.address(writer, place)}, {aligned}")
+        return
     owners = {place: lane for lane, place in enumerate(spread.places)}
     for number in range(spread.steps):
         places = [owners.get(number * count + place) for place in range(count)]
@@ -78,4 +85,4 @@ def store_spread(writer: Writer, spread: Spread, llvm: str, lanes: str, alignmen
         there = ", ".join("i1 false" if owner is None else "i1 true" for owner in places)
         address = spread.address(writer, number * count)
         writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
-            (vector, moved), ("ptr", f"align {min(alignment, spread.size)} {address}"), (mask, f"<{there}>")])
+            (vector, moved), ("ptr", f"{aligned} {address}"), (mask, f"<{there}>")])
