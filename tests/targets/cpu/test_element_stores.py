@@ -132,6 +132,7 @@ def given(out: str) -> list[Numbers]:
     return [a, b, rng.random(COLUMNS, np.float32) / 512, c, np.zeros((ROWS, COLUMNS), np.float32)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("merge", ["", "0", "2x4", "3x2"])
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str, merge: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,7 +189,7 @@ FORMS = {
 """What is written otherwise than usually → what C is then, of integers without overflow."""
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("scope", "items"), [("SUBGROUP", 16), ("WORKGROUP", 64)])
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str, scope: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:

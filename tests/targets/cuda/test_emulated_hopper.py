@@ -58,6 +58,7 @@ def test_kernels_of_sub_groups(name: str, options: tuple[str, ...], tile: int, s
         assert one in explanation
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("formats", "tile", "items", "rows_of", "sizes"), [
     (("bf16", "bf16", "fp32"), (128, 128, 64), 128, "AC", (200, 136, 72)),
     (("bf16", "bf16", "fp32"), (64, 256, 64), 128, "BC", (72, 264, 136)),
@@ -210,6 +211,7 @@ def test_opencl_c(rows: int, said: str) -> None:
     assert said in "\n".join(device.explanation(program.load(device)))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("gap", "width"), [(0, 72), (1, 71)])
 def test_an_epilogue_of_many_matrices(gap: int, width: int) -> None:
     """Each is loaded where it is used, part by part: whole, and what of it there is; a residual of another type."""
@@ -355,6 +357,7 @@ def test_tiles_in_local_memory() -> None:
 COPIED = "fetched ahead by 128 threads with cp.async"
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("formats", "rows_of", "gap"), [
     (("bf16", "bf16", "fp32"), "ABC", 1),  # element by element
     (("bf16", "bf16", "fp32"), "BC", 2),  # four bytes at a time
