@@ -24,6 +24,7 @@ from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.llvm.kernel import flattened, traced
 from tests.kit.fuzz import kernels_for_targets, modelled_matrices
+from tests.kit.fuzz.products import SOURCE, drawn
 from tests.kit.paths import EXAMPLES
 
 FEATURES = frozenset({"amx-tile", "amx-int8", "amx-bf16", "avx", "avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl"})
@@ -89,6 +90,16 @@ def test_no_tile_of_zeros_is_copied(name: str, options: tuple[str, ...]) -> None
     for place in zeros:
         following = next((operands for instruction, operands in moves[place + 1:] if instruction != "tilezero"), "")
         assert "(%rsp" not in following, following
+
+
+@on_x86
+def test_variables_that_llvm_makes_of_an_array() -> None:
+    """An array of matrices that is taken apart, with pointers to its elements: LLVM declares variables of matrices."""
+    code = code_of(SOURCE, drawn(8358, most_groups=4, most_rounds=3).options)
+    ir = client.compile_for_host(code.ir, "sapphirerapids", "", 3, "ir").decode()
+    assert re.search(r"= alloca target\(.spirv.CooperativeMatrixKHR", ir)
+    text = lower(ir, code.matrices, FEATURES, stay_in_tiles=False).ir  # there are more of them than tiles
+    assert "tdpbuud" in client.compile_for_host(text, "sapphirerapids", "", 3, "asm").decode()
 
 
 @on_x86
