@@ -17,7 +17,7 @@ from coopmat.spirv.transform.passes import chosen, transform
 from coopmat.targets.cpu.merging import VARIABLE
 from tests.kit.fuzz.products import C_BEFORE, SOURCE, TYPES, Drawn, drawn
 
-SHORT, LONG, BATCH = (3, 7), range(1000, 6000), 50
+SHORT, LONG, BATCH = (5, 7), range(1000, 6000), 50
 SIZE = 16  # of sub-groups
 MERGED = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2))
 """How many work-groups become one, down and across."""
