@@ -16,12 +16,13 @@ from coopmat.targets.cpu.rounds import blocks_of_rests
 from coopmat.targets.llvm.values import Number, bits_of, suffix
 
 MASKED = {1: "avx512bw", 2: "avx512bw", 4: "avx", 8: "avx"}
-MASKED_FAST = {1: "avx512bw", 2: "avx512bw", 4: "avx512f", 8: "avx512f"}
 GATHERED = {4: "avx2", 8: "avx2"}
 SCATTERED = {4: "avx512f", 8: "avx512f"}
 """The features that have these accesses for some work-items only, by the bytes of a number. Without them LLVM makes a
-branch for each work-item of every access, which takes it very long where there are many. Stores with AVX's masks take
-AMD's processors longer than a store for each number, if it is known which are stored."""
+branch for each work-item of every access, which takes it very long where there are many."""
+PARTED = MASKED | SCATTERED
+"""The features with which parts of vectors are stored, where it is known which: by masks of AVX-512. Stores with AVX's
+take AMD's processors longer than one for each number."""
 MOST_TWO_WAYS = 256  # accesses that are written twice, in one kernel
 MOST_SPELT_OUT = 32  # accesses that LLVM spells out for each work-item, in one kernel
 
@@ -91,7 +92,7 @@ class Memory(Masks):
             return
         spread = None if volatile or self.mask is not None else Spread.of(pointer, size, self.size)
         if spread is not None:
-            store_spread(writer, spread, number.type, lanes, alignment, masked=self._has(MASKED_FAST, size))
+            store_spread(writer, spread, number.type, lanes, alignment, masked=self._is_masked(spread, size))
             return
         if self._needs_loop(SCATTERED, size):
             self._one_by_one(pointer, number, number.type, alignment)
@@ -116,8 +117,7 @@ class Memory(Masks):
             if self.mask is not None and not self._has(MASKED, size):
                 how = f"{kind} by one work-item after the other, as the processor has no masks for {size} bytes"
         elif spread is not None:
-            is_whole = reads or spread.steps == 1 or self._has(MASKED_FAST, size)
-            way = "of whole vectors and shuffles" if is_whole else "one by one"
+            way = "of whole vectors and shuffles" if reads or self._is_masked(spread, size) else "one by one"
             how = f"{kind} {way}, of numbers {abs(pointer.stride)} bytes apart"
         else:
             way = "gathers" if reads else "scatters"
@@ -169,6 +169,10 @@ class Memory(Masks):
             return False
         self._spelt_out += 1
         return self.mask is not None or self._spelt_out > MOST_SPELT_OUT
+
+    def _is_masked(self, spread: Spread, size: int) -> bool:
+        """Whether numbers that lie apart are stored by vectors with masks; without any where they fill them."""
+        return spread.steps == 1 or self._has(PARTED, size)
 
     def _has(self, needed: Mapping[int, str], size: int) -> bool:
         return needed.get(size) in self.variant.features

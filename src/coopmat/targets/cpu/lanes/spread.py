@@ -72,7 +72,7 @@ def store_spread(writer: Writer, spread: Spread, llvm: str, lanes: str, alignmen
     ``masked``."""
     count, vector, mask = spread.count, f"<{spread.count} x {llvm}>", f"<{spread.count} x i1>"
     aligned = f"align {min(alignment, spread.size)}"
-    if not masked and spread.steps > 1:
+    if not masked:
         for lane, place in enumerate(spread.places):
             one = writer.let(f"extractelement {vector} {lanes}, i32 {lane}")
             writer.do(f"store {llvm} {one}, ptr {spread.address(writer, place)}, {aligned}")

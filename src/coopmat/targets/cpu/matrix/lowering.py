@@ -58,8 +58,10 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     operations = ends.operations
     notes = noted([operations[name] for name in sorted(operations.keys() & module.called.keys())], features)
     types = {matrix_type(kind): kind for operation in operations.values() for kind in operation.kinds}
-    module.replace_types({place: f"{before}[{slot_bytes(kind)} x i8]" for kind in types.values()
-                          for before, place in (("", slot_type(kind)), ("alloca ", f"alloca {matrix_type(kind)}"))})
+    places = {kind: f"[{slot_bytes(kind)} x i8]" for kind in types.values()}
+    module.replace_types({slot_type(kind): place for kind, place in places.items()})
+    # Of arrays of places LLVM makes variables of single matrices.
+    module.replace_types({f"alloca {matrix_type(kind)}": f"alloca {place}" for kind, place in places.items()})
     tiles = Tiles(tile_kinds(operations.values(), features), types, operations, features, stay=stay_in_tiles)
     products = {name: operation for name, operation in operations.items() if isinstance(operation, Product)}
     large = LargeValues({name: kind for name, kind in types.items() if is_large(kind)},
